@@ -1,0 +1,134 @@
+// Reads the configuration from the environment, once, and reports every mistake at once.
+import { StartupError } from "./startup-error.ts";
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly baseUrl: string;
+  readonly authUrl: string;
+  /** Null: the embedded PostgreSQL in the data folder. */
+  readonly databaseUrl: string | null;
+  readonly databasePoolSize: number;
+  readonly dataDir: string;
+  /** Null: kept in the data folder, made on the first start. */
+  readonly masterKey: Buffer | null;
+  readonly operatorToken: string | null;
+  readonly trustProxy: readonly string[];
+  readonly rateLimits: RateLimits;
+  readonly logLevel: LogLevel;
+}
+
+/** Sustained requests a second; a burst of ten seconds' worth is let through. 0 turns a limit off. */
+export interface RateLimits {
+  readonly credential: number;
+  readonly address: number;
+  readonly failed: number;
+}
+
+const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export function parseMasterKey(value: string): Buffer | null {
+  const key = /^[0-9a-f]{64}$/i.test(value) ? Buffer.from(value, "hex") : Buffer.from(value, "base64");
+  return key.length === 32 ? key : null;
+}
+
+export function readConfig(environment: Environment, defaults: { logLevel: LogLevel }): Config {
+  const mistakes: string[] = [];
+  const read = <T>(name: string, fallback: T, parse: (value: string) => T | Wrong): T => {
+    const value = environment[name]?.trim();
+    if (value === undefined || value === "") return fallback;
+    const parsed = parse(value);
+    if (!(parsed instanceof Wrong)) return parsed;
+    mistakes.push(`${name} ${parsed.sentence}`);
+    return fallback;
+  };
+
+  const port = read("PORT", 4000, (value) => integer(value, 0, 65_535));
+  const baseUrl = read("COINSLOT_BASE_URL", `http://localhost:${port}`, httpUrl);
+  const databaseUrl = read<string | null>("DATABASE_URL", null, postgresUrl);
+  const perSecond = (name: string, fallback: number) =>
+    read(`COINSLOT_RATE_LIMIT_${name}`, fallback, (value) => integer(value, 0, 1_000_000));
+  const config: Config = {
+    host: read("HOST", "127.0.0.1", (value) => value),
+    port,
+    baseUrl,
+    authUrl: read("COINSLOT_AUTH_URL", baseUrl, httpUrl),
+    databaseUrl,
+    databasePoolSize: read("COINSLOT_DATABASE_POOL", 10, (value) => integer(value, 1, 200)),
+    dataDir: read("COINSLOT_DATA_DIR", ".coinslot", (value) => value),
+    masterKey: read<Buffer | null>(
+      "COINSLOT_MASTER_KEY",
+      null,
+      (value) =>
+        parseMasterKey(value) ??
+        wrong("must be 32 bytes in hexadecimal or base64, for example from: openssl rand -hex 32"),
+    ),
+    operatorToken: read<string | null>("COINSLOT_OPERATOR_TOKEN", null, (value) =>
+      /^[\x21-\x7e]{32,512}$/.test(value) ? value : wrong("must be 32 to 512 visible ASCII characters"),
+    ),
+    trustProxy: read<readonly string[]>("COINSLOT_TRUST_PROXY", [], (value) =>
+      value.split(",").map((part) => part.trim()),
+    ),
+    rateLimits: {
+      credential: perSecond("CREDENTIAL", 2_000),
+      address: perSecond("ADDRESS", 5_000),
+      failed: perSecond("FAILED", 50),
+    },
+    logLevel: read<LogLevel>(
+      "COINSLOT_LOG_LEVEL",
+      defaults.logLevel,
+      (value) =>
+        logLevels.find((level) => level === value) ?? wrong(`must be one of ${logLevels.join(", ")}`),
+    ),
+  };
+  if (databaseUrl !== null) {
+    for (const [name, value] of [
+      ["COINSLOT_MASTER_KEY", config.masterKey],
+      ["COINSLOT_OPERATOR_TOKEN", config.operatorToken],
+    ] as const) {
+      if (value === null && !mistakes.some((mistake) => mistake.startsWith(name))) {
+        mistakes.push(`${name} must be set when DATABASE_URL is: make one with: openssl rand -hex 32`);
+      }
+    }
+  }
+  if (mistakes.length > 0) throw new StartupError(`The configuration is wrong: ${mistakes.join("; ")}.`);
+  return config;
+}
+
+/** What a parser answers when a value is wrong. */
+class Wrong {
+  readonly sentence: string;
+  constructor(sentence: string) {
+    this.sentence = sentence;
+  }
+}
+
+function wrong(sentence: string): Wrong {
+  return new Wrong(sentence);
+}
+
+function integer(value: string, min: number, max: number): number | Wrong {
+  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+  return number >= min && number <= max ? number : wrong(`must be a whole number from ${min} to ${max}`);
+}
+
+function httpUrl(value: string): string | Wrong {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const good =
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.search === "" &&
+    url.hash === "" &&
+    url.username === "" &&
+    url.password === "";
+  return good
+    ? url.href.replace(/\/+$/, "")
+    : wrong("must be an http:// or https:// address without a query, for example https://play.example.com");
+}
+
+function postgresUrl(value: string): string | Wrong {
+  return /^postgres(ql)?:\/\//.test(value) ? value : wrong("must start with postgres:// or postgresql://");
+}

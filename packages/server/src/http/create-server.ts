@@ -1,0 +1,190 @@
+// The HTTP server: what happens to every request before and after its route's handler.
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { limits } from "@coinslot/contract";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Clock } from "../clock.ts";
+import type { RateLimits } from "../config.ts";
+import type { Ids } from "../ids.ts";
+import { type Log, scrub } from "../log.ts";
+import { type ApiError, invalidInput, notFound } from "./api-error.ts";
+import { authorizeCaller, type Caller, type CallerDeps, identifyCaller, nameCaller } from "./callers.ts";
+import { toApiError } from "./error-response.ts";
+import { readIdempotencyKey } from "./idempotency.ts";
+import { parseInput } from "./parse-input.ts";
+import { createRequestLimits, tooMany } from "./rate-limits.ts";
+import type { Route } from "./route.ts";
+import { securityHeaders } from "./security-headers.ts";
+
+export interface HttpDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly baseUrl: string;
+  readonly trustProxy: readonly string[];
+  readonly rateLimits: RateLimits;
+  readonly callers: CallerDeps;
+  readonly gameExists: (gameId: string) => Promise<boolean>;
+  /** Sees every answer before it is sent; the tests hold answers against their schemas here. */
+  readonly onAnswer?: ((route: Route, answer: unknown) => void) | undefined;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    caller: Caller;
+    startedAtMs: number;
+  }
+}
+
+const anyone: Caller = { kind: "anyone" };
+const requestIdForm = /^[A-Za-z0-9_-]{8,64}$/;
+
+export function createServer(deps: HttpDeps, routes: readonly Route[]): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: limits.bodyMaxBytes,
+    trustProxy: deps.trustProxy.length === 0 ? false : [...deps.trustProxy],
+    routerOptions: { maxParamLength: limits.pathParamMaxChars },
+    // A request on an open connection is still served while the server closes.
+    return503OnClosing: false,
+    forceCloseConnections: "idle",
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    genReqId: (request) => requestIdOf(request) ?? deps.ids("req"),
+    requestIdHeader: false,
+    frameworkErrors: (_error, request, reply) => {
+      reply.headers(headers).header("x-request-id", request.id);
+      sendError(invalidInput("The address could not be read."), reply);
+    },
+    clientErrorHandler: answerBrokenRequest,
+  });
+  const headers = securityHeaders(deps.baseUrl);
+  const requestLimits = createRequestLimits(deps.rateLimits, deps.clock);
+
+  app.decorateRequest("startedAtMs", 0);
+  app.decorateRequest("caller");
+  app.removeAllContentTypeParsers();
+  const parseJson = app.getDefaultJsonParser("error", "error");
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+    // No body at all is the schema's matter: some routes do without one.
+    if (body.length === 0) done(null, undefined);
+    else parseJson(request, body as string, done);
+  });
+
+  app.addHook("onRequest", async (request, reply) => {
+    request.startedAtMs = deps.clock.nowMs();
+    request.caller = anyone;
+    reply.headers(headers).header("x-request-id", request.id);
+    requestLimits.takeAddress(request.ip, reply);
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    deps.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        path: scrub(request.url.split("?", 1)[0] ?? ""),
+        status: reply.statusCode,
+        ms: deps.clock.nowMs() - request.startedAtMs,
+        caller: nameCaller(request.caller),
+      },
+      "request",
+    );
+  });
+  app.setErrorHandler((error, request, reply) => {
+    let apiError = toApiError(error);
+    if (apiError.code === "internal")
+      deps.log.error({ err: error, requestId: request.id }, "A request failed");
+    if (apiError.code === "unavailable")
+      deps.log.warn({ err: error, requestId: request.id }, "A request was turned away");
+    if (apiError.code === "unauthorized" && !requestLimits.takeFailure(request.ip)) apiError = tooMany(1);
+    sendError(apiError, reply);
+  });
+  app.setNotFoundHandler((_request, reply) => {
+    sendError(notFound("There is nothing at this address."), reply);
+  });
+
+  for (const route of routes) {
+    app.route({
+      method: route.method,
+      url: route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+      onRequest: async (request, reply) => {
+        if (route.who.includes("anyone")) return;
+        request.caller = await identifyCaller(deps.callers, request.headers.authorization);
+        requestLimits.takeCredential(nameCaller(request.caller), reply);
+        authorizeCaller(request.caller, route.who, gameIdOf(request));
+      },
+      handler: (request, reply) => serve(deps, route, request, reply),
+    });
+  }
+  return app;
+}
+
+/** Credential first (before this), then body and query, then whether the game exists, then the use-case. */
+async function serve(
+  deps: HttpDeps,
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const body = route.body ? parseInput(route.body, request.body, "body") : undefined;
+  const query = route.query ? parseInput(route.query, request.query, "query") : undefined;
+  const params = route.params ? parsePath(route.params, request.params) : undefined;
+  const gameId = gameIdOf(request);
+  const { caller } = request;
+  if (caller.kind === "operator" && gameId !== undefined && !(await deps.gameExists(gameId))) {
+    throw notFound("There is no such game.");
+  }
+  const idempotency =
+    route.answer.status === 201
+      ? readIdempotencyKey(request.headers["idempotency-key"], {
+          gameId: gameId ?? "",
+          operation: `${route.method} ${route.path}`,
+          caller: nameCaller(caller),
+          input: [params, body],
+        })
+      : null;
+  const recheck = async (): Promise<void> => {
+    const now = await identifyCaller(deps.callers, request.headers.authorization);
+    authorizeCaller(now, route.who, gameId);
+  };
+  const answer = await route.handle({ params, query, body, caller, idempotency, recheck, request, reply });
+  if (reply.sent) return reply;
+  deps.onAnswer?.(route, answer);
+  reply.status(route.answer.status);
+  return route.answer.status === 204 ? reply.send() : answer;
+}
+
+/** A path that no resource can have is a path to nothing. */
+function parsePath(schema: NonNullable<Route["params"]>, params: unknown): unknown {
+  const parsed = schema.safeParse(params);
+  if (!parsed.success) throw notFound("There is nothing at this address.");
+  return parsed.data;
+}
+
+function gameIdOf(request: FastifyRequest): string | undefined {
+  // The router fills params with strings under the names in the path.
+  return (request.params as Partial<Record<string, string>>)["gameId"];
+}
+
+function requestIdOf(request: { headers: IncomingMessage["headers"] }): string | null {
+  const id = request.headers["x-request-id"];
+  return typeof id === "string" && requestIdForm.test(id) ? id : null;
+}
+
+function sendError(error: ApiError, reply: FastifyReply): void {
+  if (error.retryAfterS !== undefined) reply.header("retry-after", error.retryAfterS);
+  if (error.code === "unauthorized") reply.header("www-authenticate", "Bearer");
+  void reply.status(error.httpStatus).send(error.toBody());
+}
+
+/** What cannot even be read as HTTP is answered on the bare socket. */
+function answerBrokenRequest(this: unknown, error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(invalidInput("The request could not be read as HTTP.").toBody());
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

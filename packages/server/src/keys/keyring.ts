@@ -1,0 +1,115 @@
+// The keys as one process knows them: which one signs, and which ones verify. Follows the database within seconds.
+import type { CryptoKey } from "jose";
+import type { Sql } from "../database/connect.ts";
+import type { Log } from "../log.ts";
+import { StartupError } from "../startup-error.ts";
+import type { KeyDeps } from "./ensure-keys.ts";
+import { importPublicKey, openPrivateKey, type SigningKeyRow } from "./signing-key.ts";
+
+/** How often a process looks for a rotation or revocation done elsewhere. */
+export const keyRefreshMs = 2_000;
+/** A receipt with an unknown kid makes the process look at once, but no more often than this. */
+const unknownKidRefreshMs = 1_000;
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly privateKey: CryptoKey;
+}
+
+export interface Keyring {
+  /** The key that signs now. */
+  active(): SigningKey;
+  /** The public key of a kid, or undefined when no published key has it. */
+  find(kid: string): Promise<CryptoKey | undefined>;
+  /** The body of the published key set. */
+  jwks(): string;
+  refresh(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Snapshot {
+  readonly fingerprint: string;
+  readonly active: SigningKey;
+  readonly publicKeys: ReadonlyMap<string, CryptoKey>;
+  readonly jwks: string;
+}
+
+export interface KeyringDeps extends KeyDeps {
+  readonly sql: Sql;
+  readonly log: Log;
+}
+
+export async function openKeyring(deps: KeyringDeps): Promise<Keyring> {
+  let snapshot = await loadSnapshot(deps, null);
+  let lookedAtMs = deps.clock.nowMs();
+  let looking: Promise<void> | null = null;
+
+  const refresh = (): Promise<void> => {
+    looking ??= (async () => {
+      try {
+        lookedAtMs = deps.clock.nowMs();
+        snapshot = await loadSnapshot(deps, snapshot);
+      } finally {
+        looking = null;
+      }
+    })();
+    return looking;
+  };
+
+  const stopping = new AbortController();
+  const follow = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await deps.clock.sleep(keyRefreshMs, stopping.signal);
+      if (stopping.signal.aborted) return;
+      await refresh().catch((error: unknown) =>
+        deps.log.warn({ err: error }, "Could not look for new signing keys"),
+      );
+    }
+  };
+  const following = follow();
+
+  return {
+    active: () => snapshot.active,
+    async find(kid) {
+      const known = snapshot.publicKeys.get(kid);
+      if (known !== undefined || deps.clock.nowMs() - lookedAtMs < unknownKidRefreshMs) return known;
+      await refresh();
+      return snapshot.publicKeys.get(kid);
+    },
+    jwks: () => snapshot.jwks,
+    refresh,
+    async stop() {
+      stopping.abort();
+      await following;
+    },
+  };
+}
+
+async function loadSnapshot(deps: KeyringDeps, known: Snapshot | null): Promise<Snapshot> {
+  const rows = await deps.sql<SigningKeyRow[]>`
+    SELECT kid, state, public_jwk, private_sealed, created_at FROM signing_keys
+    WHERE state <> 'REVOKED' ORDER BY created_at, kid`;
+  const fingerprint = rows.map((row) => `${row.kid} ${row.state}`).join();
+  if (known !== null && known.fingerprint === fingerprint) return known;
+
+  const activeRow = rows.find((row) => row.state === "ACTIVE");
+  if (activeRow === undefined || activeRow.privateSealed === null)
+    throw new Error("No signing key is active.");
+  const privateKey = await openPrivateKey(
+    { kid: activeRow.kid, privateSealed: activeRow.privateSealed },
+    deps.masterKey,
+  ).catch(() => {
+    throw new StartupError(
+      "COINSLOT_MASTER_KEY does not open the signing keys in this database. Set the key that they were made with.",
+    );
+  });
+  const publicKeys = new Map<string, CryptoKey>();
+  for (const row of rows)
+    publicKeys.set(row.kid, known?.publicKeys.get(row.kid) ?? (await importPublicKey(row.publicJwk)));
+  return {
+    fingerprint,
+    active: { kid: activeRow.kid, privateKey },
+    publicKeys,
+    jwks: JSON.stringify({ keys: rows.map((row) => row.publicJwk) }),
+  };
+}

@@ -1,0 +1,55 @@
+// A signing key: how one is made, and the states it goes through.
+import {
+  type CryptoKey,
+  exportJWK,
+  exportPKCS8,
+  generateKeyPair,
+  importJWK,
+  importPKCS8,
+  type JWK,
+} from "jose";
+import type { Ids } from "../ids.ts";
+import { seal, unseal } from "../seal.ts";
+
+export const algorithm = "RS256";
+
+/**
+ * NEXT is published but signs nothing yet; ACTIVE signs; RETIRED is published so that its receipts verify for ever;
+ * REVOKED is published no more. Private keys exist in NEXT and ACTIVE alone.
+ */
+export type SigningKeyState = "NEXT" | "ACTIVE" | "RETIRED" | "REVOKED";
+
+export interface SigningKeyRow {
+  readonly kid: string;
+  readonly state: SigningKeyState;
+  readonly publicJwk: JWK;
+  readonly privateSealed: Buffer | null;
+  readonly createdAt: Date;
+}
+
+export async function generateSigningKey(
+  ids: Ids,
+  masterKey: Buffer,
+): Promise<{ kid: string; publicJwk: JWK; privateSealed: Buffer }> {
+  const kid = ids("key");
+  const pair = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
+  const { kty, n, e } = await exportJWK(pair.publicKey);
+  if (kty === undefined || n === undefined || e === undefined)
+    throw new Error("An RSA key without its parts.");
+  const publicJwk = { kty, n, e, kid, alg: algorithm, use: "sig" };
+  const privateSealed = seal(masterKey, Buffer.from(await exportPKCS8(pair.privateKey)), kid);
+  return { kid, publicJwk, privateSealed };
+}
+
+export async function openPrivateKey(
+  row: { kid: string; privateSealed: Buffer },
+  masterKey: Buffer,
+): Promise<CryptoKey> {
+  return importPKCS8(unseal(masterKey, row.privateSealed, row.kid).toString(), algorithm);
+}
+
+export async function importPublicKey(publicJwk: JWK): Promise<CryptoKey> {
+  const key = await importJWK(publicJwk, algorithm);
+  if (key instanceof Uint8Array) throw new Error("A public key that is not an RSA key.");
+  return key;
+}

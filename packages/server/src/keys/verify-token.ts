@@ -1,0 +1,87 @@
+// Verifies a token of the service: one algorithm, one type, one issuer, a published key, and nothing else in the header.
+import { limits } from "@coinslot/contract";
+import { type CryptoKey, compactVerify, errors } from "jose";
+import type { Keyring } from "./keyring.ts";
+import { algorithm } from "./signing-key.ts";
+
+/** Which check a token failed; for tests and the log, never for the caller. */
+export type TokenFault =
+  | "malformed"
+  | "oversize"
+  | "header"
+  | "typ"
+  | "kid"
+  | "signature"
+  | "payload"
+  | "iss";
+
+export class TokenError extends Error {
+  override name = "TokenError";
+  readonly fault: TokenFault;
+  constructor(fault: TokenFault) {
+    super(`The token does not verify: ${fault}.`);
+    this.fault = fault;
+  }
+}
+
+const compactForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+const headerFields = ["alg", "kid", "typ"];
+
+/** Answers the claims, of which only `iss` has been looked at. */
+export async function verifyToken(
+  keyring: Pick<Keyring, "find">,
+  token: string,
+  expected: { typ: string; iss: string },
+): Promise<Record<string, unknown>> {
+  if (token.length > limits.receiptMaxChars) throw new TokenError("oversize");
+  if (!compactForm.test(token)) throw new TokenError("malformed");
+  const [head = "", body = "", signature = ""] = token.split(".");
+
+  // Every token of ours has these three fields and no other: no key or key address from the token is ever looked at.
+  const header = parseCanonical(head, "header");
+  if (Object.keys(header).sort().join() !== headerFields.join()) throw new TokenError("header");
+  if (header["alg"] !== algorithm) throw new TokenError("header");
+  if (header["typ"] !== expected.typ) throw new TokenError("typ");
+  if (typeof header["kid"] !== "string") throw new TokenError("kid");
+  const key = await keyring.find(header["kid"]);
+  if (key === undefined) throw new TokenError("kid");
+  if (decode(signature) === null) throw new TokenError("signature");
+  await verifySignature(token, key);
+
+  const claims = parseCanonical(body, "payload");
+  if (claims["iss"] !== expected.iss) throw new TokenError("iss");
+  return claims;
+}
+
+async function verifySignature(token: string, key: CryptoKey): Promise<void> {
+  try {
+    await compactVerify(token, key, { algorithms: [algorithm] });
+  } catch (error) {
+    if (error instanceof errors.JOSEError) throw new TokenError("signature");
+    throw error;
+  }
+}
+
+/** Base64url in its one canonical spelling: no padding, no stray bits. */
+function decode(part: string): Buffer | null {
+  const bytes = Buffer.from(part, "base64url");
+  return bytes.toString("base64url") === part ? bytes : null;
+}
+
+/**
+ * An object in the one spelling in which we write JSON. Anything else, such as a repeated key, of which two
+ * readers may see different values, was not written by us.
+ */
+function parseCanonical(part: string, fault: TokenFault): Record<string, unknown> {
+  const text = decode(part)?.toString("utf8");
+  if (text === undefined) throw new TokenError(fault);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new TokenError(fault);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TokenError(fault);
+  if (JSON.stringify(value) !== text) throw new TokenError(fault);
+  return value as Record<string, unknown>;
+}
