@@ -1,0 +1,97 @@
+// `coinslot serve`: starts everything, says where it is, and stops it all on a signal.
+import { randomBytes } from "node:crypto";
+import { createServer as createSocketServer } from "node:net";
+import { createApp } from "../app.ts";
+import { systemClock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { codeOf } from "../database/connect.ts";
+import { migrate, readMigrations } from "../database/migrate.ts";
+import { openDatabase } from "../database/open-database.ts";
+import { createIds } from "../ids.ts";
+import { createLog } from "../log.ts";
+import { loadSecrets } from "../secrets.ts";
+import { StartupError } from "../startup-error.ts";
+import type { Io } from "./io.ts";
+import { welcome } from "./welcome.ts";
+
+/** How long requests in flight may take to finish once a stop was asked for. */
+const stopTimeoutMs = 25_000;
+
+export async function serve(config: Config, io: Io): Promise<number> {
+  const log = createLog(config.logLevel);
+  // Asked before anything is started, so that the common mistake costs nothing.
+  await checkPort(config);
+  const stopSignal = waitForSignal();
+  const database = await openDatabase(config, (message) => log.info(message));
+  const secrets = await loadSecrets(config);
+  try {
+    const { sql } = database;
+    await migrate(sql, await readMigrations(), systemClock.nowMs());
+    const ids = createIds(systemClock, randomBytes);
+    const app = await createApp({ config, sql, clock: systemClock, ids, randomBytes, log, ...secrets });
+    try {
+      await app.http.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+        throw explainListen(error, config);
+      });
+      io.out(welcome(config, secrets, database.description));
+      log.info({ url: config.baseUrl, database: database.description }, "serving");
+      const signal = await stopSignal;
+      io.out(`\nStopping (${signal}) ...`);
+    } finally {
+      await within(app.stop(), stopTimeoutMs);
+    }
+  } finally {
+    await database.close();
+  }
+  io.out("Stopped.");
+  return 0;
+}
+
+async function checkPort(config: Config): Promise<void> {
+  const probe = createSocketServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once("error", reject);
+    probe.listen({ host: config.host, port: config.port }, resolve);
+  }).catch((error: unknown) => {
+    throw explainListen(error, config);
+  });
+  await new Promise((resolve) => probe.close(resolve));
+}
+
+function explainListen(error: unknown, { host, port }: Config): StartupError {
+  switch (codeOf(error)) {
+    case "EADDRINUSE":
+      return new StartupError(
+        `Port ${port} is taken (another Coinslot?). Stop what uses it, or set PORT to another.`,
+      );
+    case "EACCES":
+      return new StartupError(
+        `Port ${port} needs more rights than this user has. Set PORT to one above 1023.`,
+      );
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new StartupError(`This machine has no address ${host}. Set HOST to one of its own.`);
+    default:
+      return new StartupError(`Cannot listen on ${host}:${port}: ${String(error)}`);
+  }
+}
+
+/** Resolves on the first signal. A second one ends the process at once; the next start takes the database over. */
+function waitForSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let asked = false;
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      process.on(signal, () => {
+        if (asked) process.exit(1);
+        asked = true;
+        resolve(signal);
+      });
+    }
+  });
+}
+
+async function within(work: Promise<void>, ms: number): Promise<void> {
+  const giveUp = new AbortController();
+  await Promise.race([work, systemClock.sleep(ms, giveUp.signal)]);
+  giveUp.abort();
+}
