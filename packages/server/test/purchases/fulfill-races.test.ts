@@ -148,7 +148,9 @@ test("concurrent steps answer as if they had come in some order", async () => {
             }),
           );
           for (const purchase of purchases) {
-            purchase.seen.push(answers.filter((answer) => answer.purchase === purchase).map(({ step }) => step));
+            purchase.seen.push(
+              answers.filter((answer) => answer.purchase === purchase).map(({ step }) => step),
+            );
           }
         }
         for (const { kind, bought, seen } of purchases) {
