@@ -9,6 +9,9 @@ export default defineConfig({
   test: {
     include: ["packages/*/{src,test}/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["packages/server/test/support/global-setup.ts"],
+    // Test files share no state but the server that their databases are on, so modules need loading once a worker.
+    isolate: false,
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

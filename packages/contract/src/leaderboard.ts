@@ -37,6 +37,12 @@ export const renameLeaderboardBody = z.object({ name: newLeaderboardName });
 
 const changes = z.object({ visible, displayName, sortOrder, displayType });
 const changeableFields = Object.keys(changes.shape);
+const hasChange = (body: Readonly<Record<string, unknown>>) =>
+  changeableFields.some((field) => body[field] !== undefined);
+
+/** Said to whoever tries to rename by an update. */
+export const nameIsFixed =
+  "cannot be changed here. Rename the leaderboard in the developer portal, or with POST .../leaderboards/{id}/rename";
 
 /** `id` and `name` may come back as they were read, so that a client can read, edit and write the whole object. */
 export const updateLeaderboardBody = changes
@@ -45,7 +51,10 @@ export const updateLeaderboardBody = changes
     id: z.string().optional().describe("May be sent back unchanged."),
     name: z.string().optional().describe("May be sent back unchanged; renaming is an operation of its own."),
   })
-  .refine((body) => changeableFields.some((field) => body[field as keyof typeof body] !== undefined), {
-    error: `send at least one of ${changeableFields.join(", ")}`,
-  });
+  .refine((body) => hasChange(body) || body.name === undefined, {
+    error: nameIsFixed,
+    path: ["name"],
+    abort: true,
+  })
+  .refine(hasChange, { error: `send at least one of ${changeableFields.join(", ")}` });
 export type UpdateLeaderboardBody = z.infer<typeof updateLeaderboardBody>;

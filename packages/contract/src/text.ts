@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 /** PostgreSQL stores no NUL, and a lone surrogate would be silently replaced: both are refused at the edge. */
-function isStorable(value: string): boolean {
+export function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes("\u0000");
 }
 

@@ -107,10 +107,7 @@ export async function createApp(base: AppDeps): Promise<App> {
     keyring,
     async stop() {
       stop.abort();
-      // A connection whose last request ended after the close began would be kept alive for its full time.
-      const sweep = setInterval(() => http.server.closeIdleConnections(), 20);
       await http.close();
-      clearInterval(sweep);
       await Promise.all([keyring.stop(), housekeeping]);
     },
   };

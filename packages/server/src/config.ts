@@ -1,4 +1,5 @@
 // Reads the configuration from the environment, once, and reports every mistake at once.
+import { isIP } from "node:net";
 import { StartupError } from "./startup-error.ts";
 
 export interface Config {
@@ -30,9 +31,17 @@ export type LogLevel = (typeof logLevels)[number];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** 32 bytes in one of the usual spellings; anything that is not exactly that is no key. */
 export function parseMasterKey(value: string): Buffer | null {
-  const key = /^[0-9a-f]{64}$/i.test(value) ? Buffer.from(value, "hex") : Buffer.from(value, "base64");
-  return key.length === 32 ? key : null;
+  // A hexadecimal key that lost some digits may be valid base64, and is not meant as such.
+  if (/^[0-9a-f]+$/i.test(value) && value.length !== 64) return null;
+  for (const encoding of ["hex", "base64", "base64url"] as const) {
+    const key = Buffer.from(value, encoding);
+    const spelling = key.toString(encoding);
+    if (key.length === 32 && (encoding === "hex" ? spelling === value.toLowerCase() : spelling === value))
+      return key;
+  }
+  return null;
 }
 
 export function readConfig(environment: Environment, defaults: { logLevel: LogLevel }): Config {
@@ -69,9 +78,12 @@ export function readConfig(environment: Environment, defaults: { logLevel: LogLe
     operatorToken: read<string | null>("COINSLOT_OPERATOR_TOKEN", null, (value) =>
       /^[\x21-\x7e]{32,512}$/.test(value) ? value : wrong("must be 32 to 512 visible ASCII characters"),
     ),
-    trustProxy: read<readonly string[]>("COINSLOT_TRUST_PROXY", [], (value) =>
-      value.split(",").map((part) => part.trim()),
-    ),
+    trustProxy: read<readonly string[]>("COINSLOT_TRUST_PROXY", [], (value) => {
+      const ranges = value.split(",").map((part) => part.trim());
+      return ranges.every(isAddressRange)
+        ? ranges
+        : wrong("must be addresses or ranges such as 10.0.0.0/8, separated by commas");
+    }),
     rateLimits: {
       credential: perSecond("CREDENTIAL", 2_000),
       address: perSecond("ADDRESS", 5_000),
@@ -120,13 +132,19 @@ function httpUrl(value: string): string | Wrong {
   const good =
     url !== null &&
     /^https?:$/.test(url.protocol) &&
-    url.search === "" &&
-    url.hash === "" &&
+    !/[?#]/.test(value) &&
     url.username === "" &&
     url.password === "";
   return good
     ? url.href.replace(/\/+$/, "")
     : wrong("must be an http:// or https:// address without a query, for example https://play.example.com");
+}
+
+function isAddressRange(value: string): boolean {
+  const [address = "", bits, ...rest] = value.split("/");
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
 function postgresUrl(value: string): string | Wrong {

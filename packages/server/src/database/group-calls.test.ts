@@ -5,7 +5,15 @@ import { groupCalls, OverloadError } from "./group-calls.ts";
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-test("calls that come while a group runs form the next group; keys do not wait for each other", async () => {
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+test("calls that come together go together, up to the size of a group; keys take turns", async () => {
   const groups: [string, number[]][] = [];
   const call = groupCalls<number, number>({
     run: async (key, items) => {
@@ -14,39 +22,43 @@ test("calls that come while a group runs form the next group; keys do not wait f
       return items.map((item) => item * 10);
     },
     groupMaxCount: 3,
+    runningMaxCount: 1,
     waitingMaxCount: 100,
   });
-  const results = await Promise.all([
-    call("a", 1),
-    call("a", 2),
-    call("a", 3),
-    call("a", 4),
-    call("a", 5),
-    call("b", 6),
-  ]);
+  const results = await Promise.all([1, 2, 3, 4, 5].map((item) => call("a", item)).concat(call("b", 6)));
   expect(results).toEqual([10, 20, 30, 40, 50, 60]);
   expect(groups).toEqual([
-    ["a", [1]],
+    ["a", [1, 2, 3]],
     ["b", [6]],
-    ["a", [2, 3, 4]],
-    ["a", [5]],
+    ["a", [4, 5]],
   ]);
 });
 
-test("every call is answered once with its own result, whatever fails around it", async () => {
+test("every call is answered once with its own result, whatever fails around it; bounds are kept", async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.record({ key: fc.constantFrom("a", "b", "c"), item: fc.nat(1_000), pause: fc.boolean() }), {
-        maxLength: 60,
-      }),
-      async (calls) => {
+      fc.integer({ min: 1, max: 3 }),
+      fc.array(
+        fc.record({ key: fc.constantFrom("a", "b", "c", "d"), item: fc.nat(1_000), pause: fc.boolean() }),
+        {
+          maxLength: 60,
+        },
+      ),
+      async (runningMaxCount, calls) => {
+        const running = new Set<string>();
         const call = groupCalls<number, string>({
           run: async (key, items) => {
+            expect(running.has(key)).toBe(false);
+            running.add(key);
+            expect(running.size).toBeLessThanOrEqual(runningMaxCount);
+            expect(items.length).toBeLessThanOrEqual(5);
             await tick();
+            running.delete(key);
             if (items.includes(13)) throw new Error("unlucky");
             return items.map((item) => `${key}${item}`);
           },
           groupMaxCount: 5,
+          runningMaxCount,
           waitingMaxCount: 1_000,
         });
         const settled: Promise<string>[] = [];
@@ -59,28 +71,47 @@ test("every call is answered once with its own result, whatever fails around it"
           expect([`${calls[index]?.key}${calls[index]?.item}`, "unlucky"]).toContain(result);
           if (calls[index]?.item === 13) expect(result).toBe("unlucky");
         }
+        expect(running.size).toBe(0);
       },
     ),
   );
 });
 
-test("past the bound a call is refused at once, and there is room again afterwards", async () => {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+test("a group that hangs holds up its own key and nobody else", async () => {
+  const { open, opened } = gate();
   const call = groupCalls<number, number>({
-    run: async (_key, items) => {
-      await held;
+    run: async (key, items) => {
+      if (key === "slow") await opened;
       return items;
     },
     groupMaxCount: 10,
+    runningMaxCount: 2,
+    waitingMaxCount: 100,
+  });
+  const slow = [call("slow", 1)];
+  await tick();
+  slow.push(call("slow", 2));
+  expect(await Promise.all([call("a", 3), call("b", 4), call("a", 5)])).toEqual([3, 4, 5]);
+  open();
+  expect(await Promise.all(slow)).toEqual([1, 2]);
+});
+
+test("past the bound a call is refused at once, and there is room again afterwards", async () => {
+  const { open, opened } = gate();
+  const call = groupCalls<number, number>({
+    run: async (_key, items) => {
+      await opened;
+      return items;
+    },
+    groupMaxCount: 10,
+    runningMaxCount: 1,
     waitingMaxCount: 2,
   });
   const running = call("a", 0);
-  const waiting = [call("a", 1), call("a", 2)];
+  await tick();
+  const waiting = [call("a", 1), call("b", 2)];
   await expect(call("a", 3)).rejects.toThrow(OverloadError);
-  release();
+  open();
   expect(await Promise.all([running, ...waiting])).toEqual([0, 1, 2]);
   expect(await call("a", 4)).toBe(4);
 });

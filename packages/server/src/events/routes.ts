@@ -3,7 +3,7 @@ import { env, event, limits } from "@coinslot/contract";
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
 import type { Sql } from "../database/connect.ts";
-import { ApiError } from "../http/api-error.ts";
+import { ApiError, invalidInput } from "../http/api-error.ts";
 import { nameCaller } from "../http/callers.ts";
 import { pageQuery } from "../http/pages.ts";
 import { pathParams } from "../http/path-params.ts";
@@ -84,7 +84,9 @@ export function eventRoutes(deps: EventDeps): Route[] {
       answer: { status: 200, schema: z.string(), mediaType: "text/event-stream" },
       handle: async ({ params, query, caller, recheck, request, reply }) => {
         const lastId = eventId.optional().safeParse(request.headers["last-event-id"]);
-        const after = query.after ?? (lastId.success ? lastId.data : undefined);
+        if (!lastId.success)
+          throw invalidInput("Last-Event-ID: must be the id of an event.", "Last-Event-ID");
+        const after = query.after ?? lastId.data;
         const position = await positionOf(sql, params.gameId, after);
         const leave = streams.enter(nameCaller(caller));
         const gone = new AbortController();

@@ -1,4 +1,5 @@
 // Whether a game exists. Games are never deleted, so a yes is remembered.
+import { isStorable } from "@coinslot/contract";
 import type { Sql } from "../database/connect.ts";
 
 const rememberedMaxCount = 10_000;
@@ -8,7 +9,7 @@ export function createGameLookup(sql: Sql): (gameId: string) => Promise<boolean>
   return async (gameId) => {
     if (known.has(gameId)) return true;
     // The program's own limits keep such ids out of the table; they must not reach the database as text either.
-    if (gameId.includes("\u0000") || !gameId.isWellFormed()) return false;
+    if (!isStorable(gameId)) return false;
     const rows = await sql`SELECT 1 FROM games WHERE id = ${gameId}`;
     if (rows.length === 0) return false;
     if (known.size >= rememberedMaxCount) known.clear();

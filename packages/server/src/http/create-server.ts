@@ -1,4 +1,7 @@
 // The HTTP server: what happens to every request before and after its route's handler.
+
+import { isUtf8 } from "node:buffer";
+import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { limits } from "@coinslot/contract";
@@ -8,9 +11,17 @@ import type { RateLimits } from "../config.ts";
 import type { Ids } from "../ids.ts";
 import { type Log, scrub } from "../log.ts";
 import { type ApiError, invalidInput, notFound } from "./api-error.ts";
-import { authorizeCaller, type Caller, type CallerDeps, identifyCaller, nameCaller } from "./callers.ts";
+import {
+  authorizeCaller,
+  type Caller,
+  type CallerDeps,
+  hashCredential,
+  identifyCaller,
+  nameCaller,
+} from "./callers.ts";
 import { toApiError } from "./error-response.ts";
 import { readIdempotencyKey } from "./idempotency.ts";
+import { logPath } from "./log-path.ts";
 import { parseInput } from "./parse-input.ts";
 import { createRequestLimits, tooMany } from "./rate-limits.ts";
 import type { Route } from "./route.ts";
@@ -44,31 +55,41 @@ export function createServer(deps: HttpDeps, routes: readonly Route[]): FastifyI
     logger: false,
     bodyLimit: limits.bodyMaxBytes,
     trustProxy: deps.trustProxy.length === 0 ? false : [...deps.trustProxy],
-    routerOptions: { maxParamLength: limits.pathParamMaxChars },
+    // Longer than any address that Node lets in: how long a name may be is the route's matter.
+    routerOptions: { maxParamLength: 64 * 1024 },
     // A request on an open connection is still served while the server closes.
     return503OnClosing: false,
     forceCloseConnections: "idle",
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000,
-    genReqId: (request) => requestIdOf(request) ?? deps.ids("req"),
+    genReqId: (request) => requestIdOf(request, deps.callers) ?? deps.ids("req"),
     requestIdHeader: false,
     frameworkErrors: (_error, request, reply) => {
       reply.headers(headers).header("x-request-id", request.id);
       sendError(invalidInput("The address could not be read."), reply);
     },
     clientErrorHandler: answerBrokenRequest,
+    // Node would refuse a request without Host by itself, with an empty body: the hook below says why.
+    http: { requireHostHeader: false },
   });
+  // The same for an Expect that nobody can meet.
+  app.server.on("checkExpectation", (request: IncomingMessage) =>
+    answerBrokenRequest.call(undefined, new Error("Expectation"), request.socket),
+  );
   const headers = securityHeaders(deps.baseUrl);
   const requestLimits = createRequestLimits(deps.rateLimits, deps.clock);
 
   app.decorateRequest("startedAtMs", 0);
   app.decorateRequest("caller");
   app.removeAllContentTypeParsers();
-  const parseJson = app.getDefaultJsonParser("error", "error");
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+  // `__proto__` and the like are unknown fields, and unknown fields are ignored.
+  const parseJson = app.getDefaultJsonParser("remove", "remove");
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
     // No body at all is the schema's matter: some routes do without one.
     if (body.length === 0) done(null, undefined);
-    else parseJson(request, body as string, done);
+    // Decoding would put a replacement character in the place of what is not UTF-8, and store it.
+    else if (!isUtf8(body as Buffer)) done(invalidInput("The body is not valid UTF-8."));
+    else parseJson(request, body.toString(), done);
   });
 
   app.addHook("onRequest", async (request, reply) => {
@@ -76,13 +97,26 @@ export function createServer(deps: HttpDeps, routes: readonly Route[]): FastifyI
     request.caller = anyone;
     reply.headers(headers).header("x-request-id", request.id);
     requestLimits.takeAddress(request.ip, reply);
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
+      throw invalidInput("Send a Host header.", "Host");
+  });
+  // Kept alive, a connection that was busy when the server began to close would hold the close up until it times out.
+  let closing = false;
+  app.addHook("preClose", (done) => {
+    closing = true;
+    done();
+  });
+  app.addHook("onSend", (_request, reply, payload, done) => {
+    if (closing) reply.header("connection", "close");
+    done(null, payload);
   });
   app.addHook("onResponse", async (request, reply) => {
+    if (closing) setImmediate(() => app.server.closeIdleConnections());
     deps.log.info(
       {
         requestId: request.id,
         method: request.method,
-        path: scrub(request.url.split("?", 1)[0] ?? ""),
+        path: logPath(request.url),
         status: reply.statusCode,
         ms: deps.clock.nowMs() - request.startedAtMs,
         caller: nameCaller(request.caller),
@@ -107,6 +141,8 @@ export function createServer(deps: HttpDeps, routes: readonly Route[]): FastifyI
     app.route({
       method: route.method,
       url: route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+      // HEAD of a stream would be one more stream, open for ever and without a word.
+      exposeHeadRoute: route.answer.mediaType !== "text/event-stream",
       onRequest: async (request, reply) => {
         if (route.who.includes("anyone")) return;
         request.caller = await identifyCaller(deps.callers, request.headers.authorization);
@@ -166,9 +202,14 @@ function gameIdOf(request: FastifyRequest): string | undefined {
   return (request.params as Partial<Record<string, string>>)["gameId"];
 }
 
-function requestIdOf(request: { headers: IncomingMessage["headers"] }): string | null {
+/** The caller's own id, unless it is junk, or a credential that was sent in the wrong header: ids are logged. */
+function requestIdOf(
+  request: { headers: IncomingMessage["headers"] },
+  { operatorTokenHash }: CallerDeps,
+): string | null {
   const id = request.headers["x-request-id"];
-  return typeof id === "string" && requestIdForm.test(id) ? id : null;
+  if (typeof id !== "string" || !requestIdForm.test(id) || scrub(id) !== id) return null;
+  return timingSafeEqual(hashCredential(id), operatorTokenHash) ? null : id;
 }
 
 function sendError(error: ApiError, reply: FastifyReply): void {

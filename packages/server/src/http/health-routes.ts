@@ -5,7 +5,7 @@ import { ApiError } from "./api-error.ts";
 import { type Route, route } from "./route.ts";
 
 const readyTimeoutMs = 2_000;
-const ok = z.object({ status: z.literal("ok") });
+const ok = z.object({ status: z.literal("ok").describe("Always `ok`: anything else is an error.") });
 
 export function healthRoutes({ sql, stopping }: { sql: Sql; stopping: AbortSignal }): Route[] {
   return [
@@ -37,6 +37,9 @@ export function healthRoutes({ sql, stopping }: { sql: Sql; stopping: AbortSigna
         try {
           await Promise.race([sql`SELECT 1`, late]);
           return { status: "ok" as const };
+        } catch {
+          // Whatever is wrong with the database, a fault of the request it is not.
+          throw new ApiError("unavailable", "The database does not answer.");
         } finally {
           clearTimeout(timer);
         }

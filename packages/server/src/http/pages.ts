@@ -12,7 +12,14 @@ export const pageQuery = z.object({
       error: `must be from 1 to ${limits.pageMaxCount}`,
     })
     .default(limits.pageDefaultCount)
-    .describe(`How many at most: 1 to ${limits.pageMaxCount}, by default ${limits.pageDefaultCount}.`),
+    .describe(`How many at most: 1 to ${limits.pageMaxCount}, by default ${limits.pageDefaultCount}.`)
+    // In an address it is text; what it spells is a whole number, and that is what the API's description says.
+    .meta({
+      type: "integer",
+      minimum: 1,
+      maximum: limits.pageMaxCount,
+      default: limits.pageDefaultCount,
+    }),
   cursor: z
     .string()
     .max(200)

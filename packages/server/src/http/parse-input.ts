@@ -3,7 +3,8 @@ import type { z } from "zod";
 import { type ApiError, invalidInput } from "./api-error.ts";
 
 export function parseInput<S extends z.ZodType>(schema: S, input: unknown, what: string): z.output<S> {
-  const result = schema.safeParse(input);
+  // With the input in the issues, a value of the wrong type is told apart from one that is missing.
+  const result = schema.safeParse(input, { reportInput: true });
   if (result.success) return result.data;
   throw explain(result.error.issues, what);
 }

@@ -74,7 +74,9 @@ export function errorCodesOf(route: Route): ErrorCode[] {
     codes.add("forbidden");
     if (route.path.includes("{gameId}")) codes.add("not_found");
   }
-  if (route.body !== undefined) {
+  // A body that a route has no use for is read all the same.
+  if (route.method !== "GET") {
+    codes.add("invalid_input");
     codes.add("payload_too_large");
     codes.add("unsupported_media_type");
   }

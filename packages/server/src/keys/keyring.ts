@@ -1,10 +1,11 @@
 // The keys as one process knows them: which one signs, and which ones verify. Follows the database within seconds.
+import type { KeyObject } from "node:crypto";
 import type { CryptoKey } from "jose";
 import type { Sql } from "../database/connect.ts";
 import type { Log } from "../log.ts";
 import { StartupError } from "../startup-error.ts";
 import type { KeyDeps } from "./ensure-keys.ts";
-import { importPublicKey, openPrivateKey, type SigningKeyRow } from "./signing-key.ts";
+import { importPublicKey, openPrivateKey, type SigningKeyRow, type SigningKeyState } from "./signing-key.ts";
 
 /** How often a process looks for a rotation or revocation done elsewhere. */
 export const keyRefreshMs = 2_000;
@@ -20,7 +21,7 @@ export interface Keyring {
   /** The key that signs now. */
   active(): SigningKey;
   /** The public key of a kid, or undefined when no published key has it. */
-  find(kid: string): Promise<CryptoKey | undefined>;
+  find(kid: string): Promise<KeyObject | undefined>;
   /** The body of the published key set. */
   jwks(): string;
   refresh(): Promise<void>;
@@ -30,7 +31,7 @@ export interface Keyring {
 interface Snapshot {
   readonly fingerprint: string;
   readonly active: SigningKey;
-  readonly publicKeys: ReadonlyMap<string, CryptoKey>;
+  readonly publicKeys: ReadonlyMap<string, KeyObject>;
   readonly jwks: string;
 }
 
@@ -42,18 +43,20 @@ export interface KeyringDeps extends KeyDeps {
 export async function openKeyring(deps: KeyringDeps): Promise<Keyring> {
   let snapshot = await loadSnapshot(deps, null);
   let lookedAtMs = deps.clock.nowMs();
-  let looking: Promise<void> | null = null;
+  let lastLook: Promise<unknown> = Promise.resolve();
+  let nextLook: Promise<void> | null = null;
 
+  /** Sees all that was committed before the call: a look that has begun may have missed it, so the next is awaited. */
   const refresh = (): Promise<void> => {
-    looking ??= (async () => {
-      try {
+    if (nextLook === null) {
+      nextLook = lastLook.then(async () => {
+        nextLook = null;
         lookedAtMs = deps.clock.nowMs();
         snapshot = await loadSnapshot(deps, snapshot);
-      } finally {
-        looking = null;
-      }
-    })();
-    return looking;
+      });
+      lastLook = nextLook.catch(() => undefined);
+    }
+    return nextLook;
   };
 
   const stopping = new AbortController();
@@ -92,23 +95,26 @@ async function loadSnapshot(deps: KeyringDeps, known: Snapshot | null): Promise<
   const fingerprint = rows.map((row) => `${row.kid} ${row.state}`).join();
   if (known !== null && known.fingerprint === fingerprint) return known;
 
-  const activeRow = rows.find((row) => row.state === "ACTIVE");
-  if (activeRow === undefined || activeRow.privateSealed === null)
-    throw new Error("No signing key is active.");
-  const privateKey = await openPrivateKey(
-    { kid: activeRow.kid, privateSealed: activeRow.privateSealed },
-    deps.masterKey,
-  ).catch(() => {
-    throw new StartupError(
-      "COINSLOT_MASTER_KEY does not open the signing keys in this database. Set the key that they were made with.",
-    );
-  });
-  const publicKeys = new Map<string, CryptoKey>();
+  const open = async (state: SigningKeyState): Promise<SigningKey> => {
+    const row = rows.find((candidate) => candidate.state === state);
+    if (row === undefined || row.privateSealed === null) throw new Error(`No signing key is ${state}.`);
+    const { kid, privateSealed } = row;
+    const privateKey = await openPrivateKey({ kid, privateSealed }, deps.masterKey).catch(() => {
+      throw new StartupError(
+        "COINSLOT_MASTER_KEY does not open the signing keys in this database. Set the key that they were made with.",
+      );
+    });
+    return { kid, privateKey };
+  };
+  const active = await open("ACTIVE");
+  // On start the next key must open as well: once a rotation has made it the only one it is too late to find out.
+  if (known === null) await open("NEXT");
+  const publicKeys = new Map<string, KeyObject>();
   for (const row of rows)
-    publicKeys.set(row.kid, known?.publicKeys.get(row.kid) ?? (await importPublicKey(row.publicJwk)));
+    publicKeys.set(row.kid, known?.publicKeys.get(row.kid) ?? importPublicKey(row.publicJwk));
   return {
     fingerprint,
-    active: { kid: activeRow.kid, privateKey },
+    active,
     publicKeys,
     jwks: JSON.stringify({ keys: rows.map((row) => row.publicJwk) }),
   };

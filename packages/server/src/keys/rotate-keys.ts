@@ -38,10 +38,13 @@ interface Seat {
   readonly createdAt: Date;
 }
 
-/** One rotation or revocation at a time. */
+/**
+ * One rotation or revocation at a time; reading goes on. The table is locked rather than the rows: who waits for rows
+ * reads them as they were listed before the wait, and would miss the next key that was made meanwhile.
+ */
 export async function lockSeats(tx: Tx): Promise<Seat[]> {
-  return tx<Seat[]>`
-    SELECT kid, state, created_at FROM signing_keys WHERE state IN ('ACTIVE', 'NEXT') ORDER BY kid FOR UPDATE`;
+  await tx`LOCK TABLE signing_keys IN SHARE ROW EXCLUSIVE MODE`;
+  return tx<Seat[]>`SELECT kid, state, created_at FROM signing_keys WHERE state IN ('ACTIVE', 'NEXT')`;
 }
 
 export async function promoteNext(tx: Tx, now: Date): Promise<void> {

@@ -1,13 +1,6 @@
 // A signing key: how one is made, and the states it goes through.
-import {
-  type CryptoKey,
-  exportJWK,
-  exportPKCS8,
-  generateKeyPair,
-  importJWK,
-  importPKCS8,
-  type JWK,
-} from "jose";
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { type CryptoKey, exportJWK, exportPKCS8, generateKeyPair, importPKCS8, type JWK } from "jose";
 import type { Ids } from "../ids.ts";
 import { seal, unseal } from "../seal.ts";
 
@@ -48,8 +41,8 @@ export async function openPrivateKey(
   return importPKCS8(unseal(masterKey, row.privateSealed, row.kid).toString(), algorithm);
 }
 
-export async function importPublicKey(publicJwk: JWK): Promise<CryptoKey> {
-  const key = await importJWK(publicJwk, algorithm);
-  if (key instanceof Uint8Array) throw new Error("A public key that is not an RSA key.");
-  return key;
+export function importPublicKey({ kty, n, e }: JWK): KeyObject {
+  if (kty !== "RSA" || n === undefined || e === undefined)
+    throw new Error("A public key that is not an RSA key.");
+  return createPublicKey({ format: "jwk", key: { kty, n, e } });
 }

@@ -27,9 +27,12 @@ interface BoardAddress {
 }
 const byName = {
   path: `${base}/by-name/{name}`,
-  params: pathParams("gameId", "name").transform(
-    ({ gameId, name }): BoardAddress => ({ gameId, ref: { by: "name", value: normalizeName(name) } }),
-  ),
+  // Any text at all: what the database could not hold is taken out before the lookup.
+  params: pathParams("gameId")
+    .extend({ name: z.string() })
+    .transform(
+      ({ gameId, name }): BoardAddress => ({ gameId, ref: { by: "name", value: normalizeName(name) } }),
+    ),
 };
 const byId = {
   path: `${base}/{leaderboardId}`,

@@ -1,5 +1,5 @@
 // Changes the settings of a leaderboard: only the fields sent, all of them or none.
-import type { Leaderboard, UpdateLeaderboardBody } from "@coinslot/contract";
+import { isStorable, type Leaderboard, nameIsFixed, type UpdateLeaderboardBody } from "@coinslot/contract";
 import type { Sql } from "../database/connect.ts";
 import { invalidInput, notFound } from "../http/api-error.ts";
 import { type LeaderboardRef, type LeaderboardRow, leaderboardColumns, matches } from "./leaderboard-row.ts";
@@ -27,16 +27,13 @@ export async function updateLeaderboard(
     SELECT ${leaderboardColumns(sql)} FROM leaderboards WHERE ${matches(sql, gameId, ref)}`;
   if (board === undefined) throw leaderboardNotFound(ref);
   if (body.id !== undefined && body.id !== board.id) throw invalidInput("id: cannot be changed.", "id");
-  throw invalidInput(
-    "name: cannot be changed here. Rename the leaderboard in the developer portal, or with POST .../leaderboards/{id}/rename.",
-    "name",
-  );
+  throw invalidInput(`name: ${nameIsFixed}.`, "name");
 }
 
 /** Text that the database cannot hold equals no stored id or name; "" does not either. */
 function storable(value: string | undefined): string | null {
   if (value === undefined) return null;
-  return value.includes("\u0000") || !value.isWellFormed() ? "" : value;
+  return isStorable(value) ? value : "";
 }
 
 export function leaderboardNotFound(ref: LeaderboardRef) {

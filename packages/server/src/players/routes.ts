@@ -4,9 +4,8 @@ import {
   type Entitlement,
   entitlement,
   fulfillStatus,
-  limits,
   purchase,
-  text,
+  userId,
 } from "@coinslot/contract";
 import { z } from "zod";
 import type { Sql } from "../database/connect.ts";
@@ -20,7 +19,7 @@ import type { Ids } from "../ids.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { FulfillPurchase } from "../purchases/fulfill-purchase.ts";
 import { type PurchaseRow, purchaseColumns, showPurchase } from "../purchases/purchase-row.ts";
-import { type Player, signUserToken } from "./user-token.ts";
+import { type Player, signUserToken, verifyUserToken } from "./user-token.ts";
 
 export interface PlayerDeps extends IdempotencyDeps {
   readonly sql: Sql;
@@ -61,13 +60,18 @@ export function playerRoutes(deps: PlayerDeps): Route[] {
       description:
         "A JWT that is good for an hour and lets its holder act as this player, in one environment.",
       who: ["operator"],
-      params: z.object({ gameId: text(1, limits.pathParamMaxChars), userId: text(1, limits.userIdMaxChars) }),
+      params: pathParams("gameId").extend({ userId }),
       body: createPlayerTokenBody,
       answer: { status: 201, schema: z.object({ userJwt: z.string() }) },
-      handle: ({ params, body, idempotency }) =>
-        createOnce(deps, idempotency, async () => ({
+      handle: async ({ params, body, idempotency }) => {
+        const make = async () => ({
           userJwt: await signUserToken(deps, { ...params, env: body?.env ?? "PRODUCTION" }),
-        })),
+        });
+        if (idempotency === null) return make();
+        const answer = await createOnce(deps, idempotency, make);
+        // A key is kept for a day, a token is good for an hour: an expired one helps nobody.
+        return (await verifyUserToken(deps, answer.userJwt)) === null ? make() : answer;
+      },
     }),
     route({
       method: "GET",
@@ -149,7 +153,8 @@ export function playerRoutes(deps: PlayerDeps): Route[] {
       summary: "Fulfil one of the player's own purchases",
       description: "What the game's SDK calls. Safe beside the backend's fulfil: one of them is FULFILLED.",
       who: ["player"],
-      params: pathParams("gameId", "purchaseId"),
+      // Whatever is in the path, what is not there is answered with a status.
+      params: z.object({ gameId: z.string(), purchaseId: z.string() }),
       answer: { status: 200, schema: z.object({ status: fulfillStatus }) },
       handle: async ({ params, caller }) => {
         const { gameId, userId, env } = playerOf(caller);

@@ -1,5 +1,5 @@
 // Marks a consumable purchase as fulfilled, exactly once however often and however concurrently it is asked.
-import type { Env, FulfillStatus } from "@coinslot/contract";
+import { type Env, type FulfillStatus, isStorable } from "@coinslot/contract";
 import type { Clock } from "../clock.ts";
 import type { Sql } from "../database/connect.ts";
 import { groupCalls } from "../database/group-calls.ts";
@@ -20,10 +20,11 @@ export function createFulfillPurchase({ sql, clock }: { sql: Sql; clock: Clock }
   const fulfill = groupCalls<FulfillInput, FulfillOutcome>({
     run: (gameId, items) => fulfillPurchases(sql, gameId, items, new Date(clock.nowMs())),
     groupMaxCount: 100,
+    runningMaxCount: 4,
     waitingMaxCount: 10_000,
   });
   return async (gameId, input) => {
-    const outcome = await fulfill(gameId, input);
+    const outcome = isStorable(input.purchaseId) ? await fulfill(gameId, input) : "NOT_FOUND";
     if (outcome !== "NOT_FOUND") return outcome;
     throw new ApiError("not_found", "The purchase does not exist or was refunded. Do not grant it.", {
       status: "NOT_FOUND",

@@ -45,6 +45,7 @@ export function createRecordPurchase(deps: PurchaseDeps): RecordPurchase {
   const insert = groupCalls<NewPurchase, InsertOutcome>({
     run: (gameId, items) => insertPurchases(deps.sql, gameId, items, deps.clock.nowMs()),
     groupMaxCount: 100,
+    runningMaxCount: 4,
     waitingMaxCount: 5_000,
   });
 

@@ -40,7 +40,8 @@ export function purchaseRoutes(deps: PurchaseDeps & { fulfillPurchase: FulfillPu
         "The receipt is the credential: no Authorization header. Safe to repeat, and safe beside the game's own fulfil. " +
         "Answered 404, the purchase must not be granted.",
       who: ["anyone"],
-      params: pathParams("purchaseId"),
+      // Only compared with what the receipt says.
+      params: z.object({ purchaseId: z.string() }),
       body: fulfillBody,
       answer: { status: 200, schema: z.object({ status: fulfillStatus }) },
       errors: ["unauthorized", "not_found"],

@@ -135,3 +135,26 @@ describe("404", () => {
     expect([answer.status, answer.body.status]).toEqual([404, "NOT_FOUND"]);
   });
 });
+
+describe("a path that no purchase can have", () => {
+  const at = (path: string, body: unknown) =>
+    service.call("POST", `/api/purchases/${path}/fulfill`, { token: null, body });
+
+  test.each(["%00", "x".repeat(2_000), "%F0%9F%92%8E"])(
+    "%s: 401 without a receipt that verifies, else 400",
+    async (path) => {
+      const { receiptJwt } = await buy(service);
+      expect((await at(path, { receiptJwt: "a.b.c" })).status).toBe(401);
+      expect((await at(path, { receiptJwt })).status).toBe(400);
+    },
+  );
+
+  test("%00 among a player's own purchases: 404 with status NOT_FOUND", async () => {
+    const bought = await buy(service);
+    const token = await createPlayerToken(service, bought.gameId, bought.userId);
+    const answer = await service.call("POST", `/api/games/${bought.gameId}/me/purchases/%00/fulfill`, {
+      token,
+    });
+    expect([answer.status, answer.body.status]).toEqual([404, "NOT_FOUND"]);
+  });
+});

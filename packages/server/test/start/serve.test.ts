@@ -4,13 +4,14 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createPlace, type Place, root, until } from "./process.ts";
 
 const sh = promisify(execFile);
 
 // Each test starts whole processes and a PostgreSQL of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+afterAll(() => vi.resetConfig());
 
 let place: Place;
 beforeEach(async () => {

@@ -12,7 +12,7 @@ export interface TestDatabase {
 }
 
 export async function createTestDatabase(
-  options: { empty?: boolean; poolSize?: number } = {},
+  options: { empty?: boolean; keys?: boolean; poolSize?: number } = {},
 ): Promise<TestDatabase> {
   const name = `coinslot_test_${randomBytes(6).toString("hex")}`;
   const admin = postgres(inject("serverUrl"), { max: 1, onnotice: () => undefined });
@@ -20,6 +20,8 @@ export async function createTestDatabase(
   await createFrom(admin, name, template);
   const url = databaseNamed(inject("serverUrl"), name);
   const sql = connect(url, { poolSize: options.poolSize ?? 10 });
+  // As on a first start: the service makes the keys.
+  if (options.keys === false) await sql`DELETE FROM signing_keys`;
   return {
     url,
     sql,

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { Writable } from "node:stream";
 import { errorBody } from "@coinslot/contract";
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 import { type App, createApp } from "../../src/app.ts";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import type { RateLimits } from "../../src/config.ts";
@@ -51,7 +51,7 @@ export interface TestServiceOptions {
 
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const database = options.database ?? (await createTestDatabase());
-  const masterKey = options.masterKey ?? randomBytes(32);
+  const masterKey = options.masterKey ?? Buffer.from(inject("masterKey"), "hex");
   const operatorToken = options.operatorToken ?? `operator-${randomBytes(24).toString("hex")}`;
   const logLines: string[] = [];
   let offsetMs = 0;
