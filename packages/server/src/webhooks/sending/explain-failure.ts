@@ -49,26 +49,24 @@ export function explainTimeout(phase: Phase): Failure {
 }
 
 export function explainError(error: unknown, phase: Phase): Failure {
-  const [code, sentence] = explain(errorCode(error), messageOf(error), phase);
+  const [code, sentence] = explain(errorCode(error), error, phase);
   const when = code === "connection_reset" || code === "timed_out" ? ` while ${phase}` : "";
   return { code, sentence: sentence + when };
 }
 
-function explain(code: string, message: string, phase: Phase): Explanation {
+function explain(code: string, error: unknown, phase: Phase): Explanation {
   if (phase === "looking up the name") {
     return lookupByCode[code] ?? ["name_lookup_failed", "the name could not be looked up"];
   }
   const known = byCode[code];
   if (known !== undefined) return known;
-  if (phase === "shaking hands over TLS") {
+  if (phase === "completing the TLS handshake") {
     return isCertificateCode(code)
       ? ["certificate_untrusted", `the certificate was not accepted (${code})`]
       : ["tls_failed", "the TLS handshake failed"];
   }
-  if (code.startsWith("HPE_")) return ["invalid_response", "the answer is not valid HTTP"];
-  if (code === "UND_ERR_SOCKET") {
-    return message.startsWith("bad ") ? ["invalid_response", "the answer is not valid HTTP"] : closed;
-  }
+  if (isNotHttp(code, error)) return ["invalid_response", "the answer is not valid HTTP"];
+  if (code === "UND_ERR_SOCKET") return closed;
   if (code.startsWith("ERR_SSL_") || code === "EPROTO") return ["tls_failed", "the TLS connection broke"];
   return ["network_error", "the request failed"];
 }
@@ -82,6 +80,9 @@ function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : "";
+/** undici's parser does not always set a code, and its "bad response" and "bad upgrade" share one with a closed socket. */
+function isNotHttp(code: string, error: unknown): boolean {
+  if (code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH" || code.startsWith("HPE_")) return true;
+  if (!(error instanceof Error)) return false;
+  return error.name === "HTTPParserError" || (code === "UND_ERR_SOCKET" && error.message.startsWith("bad "));
 }

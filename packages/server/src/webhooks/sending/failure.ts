@@ -35,7 +35,7 @@ export interface Failure {
 export type Phase =
   | "looking up the name"
   | "connecting"
-  | "shaking hands over TLS"
+  | "completing the TLS handshake"
   | "sending the request"
   | "waiting for the response headers"
   | "reading the response body";

@@ -3,8 +3,10 @@ import { limits } from "@coinslot/contract";
 
 /** From the start of the name lookup to the end of the response headers. */
 export const ackTimeoutMs = limits.webhookAckTimeoutMs;
-/** The body is read on for the log only; by then the attempt is over whatever the receiver does. */
+/** An attempt is over by then, whatever the receiver does. */
 export const attemptMaxMs = ackTimeoutMs + 500;
+/** The body is read on, for the log only. Timers fire late, never early: the rest is left for that. */
+export const bodyGraceMs = 400;
 
 /** What a receiver may answer. */
 export const responseBodyKeepBytes = 16 * 1024;
@@ -37,7 +39,7 @@ function assertLimit(holds: boolean, sentence: string): void {
   if (!holds) throw new Error(`Impossible limits: ${sentence}`);
 }
 
-assertLimit(attemptMaxMs > ackTimeoutMs, "an attempt must last as long as its receiver may take");
+assertLimit(ackTimeoutMs + bodyGraceMs < attemptMaxMs, "an attempt must outlast the reading of its body");
 assertLimit(responseMaxBytes > responseBodyKeepBytes + responseHeadersMaxBytes, "an answer must fit");
 assertLimit(addressTryMs * addressTriesMaxCount < ackTimeoutMs, "every address must get its turn");
 assertLimit(idleMaxMs <= connectionMaxAgeMs, "an idle connection must not outlive the oldest");
