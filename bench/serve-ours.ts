@@ -24,6 +24,9 @@ const app = await createApp({
   masterKey,
   operatorToken,
   log: createLog(config.logLevel),
+  // What is measured is the API; sending has a bench of its own.
+  webhooks: null,
+  servesApi: true,
 });
 await app.http.listen({ host: "127.0.0.1", port: 0 });
 

@@ -173,7 +173,7 @@ function main(root, mode) {
   takeLock(lockFile);
   try {
     if (complete()) return undefined;
-    console.log("Installing what Coinslot needs (first start only)...");
+    console.log("Installing what Coinslot needs, once ...");
     const started = performance.now();
     const result = runNpm(root, npmArguments(mode, installed()));
     if (result.status !== 0) {

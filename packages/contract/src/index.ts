@@ -1,4 +1,5 @@
 // The wire truth, as one import.
+export * from "./delivery.ts";
 export * from "./enums.ts";
 export * from "./errors.ts";
 export * from "./leaderboard.ts";

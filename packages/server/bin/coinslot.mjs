@@ -8,7 +8,11 @@ const tsx = import.meta.resolve("tsx");
 const child = spawn(
   process.execPath,
   ["--conditions=coinslot-source", "--import", tsx, main, ...process.argv.slice(2)],
-  { stdio: "inherit" },
+  {
+    stdio: "inherit",
+    // Its cache lies in the shared temporary folder, where another user could put a file for us to run.
+    env: { ...process.env, TSX_DISABLE_CACHE: "1" },
+  },
 );
 // Ctrl-C reaches the child by itself; this process only waits for it.
 process.on("SIGINT", () => {});

@@ -1,4 +1,5 @@
 // The composition root: puts the parts together into a service. Nothing imports this but main and the tests.
+import type { Env } from "@coinslot/contract";
 import type { FastifyInstance } from "fastify";
 import { catalogRoutes } from "./catalog/routes.ts";
 import type { Clock } from "./clock.ts";
@@ -17,6 +18,7 @@ import type { Route } from "./http/route.ts";
 import type { Ids } from "./ids.ts";
 import { ensureKeys } from "./keys/ensure-keys.ts";
 import { type Keyring, openKeyring } from "./keys/keyring.ts";
+import { recordIssuer } from "./keys/record-issuer.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { leaderboardRoutes } from "./leaderboards/routes.ts";
 import type { Log } from "./log.ts";
@@ -26,7 +28,10 @@ import { createFulfillPurchase } from "./purchases/fulfill-purchase.ts";
 import { purchaseRoutes } from "./purchases/routes.ts";
 import { findToken } from "./tokens/find-token.ts";
 import { tokenRoutes } from "./tokens/routes.ts";
+import { deliveryRoutes } from "./webhooks/delivery-routes.ts";
+import { startDispatcher } from "./webhooks/dispatcher.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
+import type { Sender } from "./webhooks/sending/send-webhook.ts";
 
 /** How often idempotency keys past their day are forgotten. */
 const housekeepingMs = 60 * 60 * 1000;
@@ -40,6 +45,10 @@ export interface AppDeps {
   readonly masterKey: Buffer;
   readonly operatorToken: string;
   readonly log: Log;
+  /** How webhooks are sent; null when this process does not send any. */
+  readonly webhooks: { readonly sender: Pick<Sender, "send">; readonly attemptsKeepDays: number } | null;
+  /** False when this process only sends webhooks: then it answers nothing but health checks. */
+  readonly servesApi: boolean;
   readonly onAnswer?: (route: Route, answer: unknown) => void;
 }
 
@@ -55,19 +64,28 @@ export interface App {
 export async function createApp(base: AppDeps): Promise<App> {
   const { config, sql, clock, log } = base;
   await ensureKeys(sql, base);
+  await recordIssuer(sql, config.authUrl, new Date(clock.nowMs()));
   const keyring = await openKeyring(base);
   const events = createEventSignal(clock);
   const stop = new AbortController();
+  const dispatcher =
+    base.webhooks === null ? null : startDispatcher({ ...base, ...base.webhooks, random: Math.random });
+  const onDue = (gameId: string, env: Env) => dispatcher?.wake(gameId, env);
   const deps = {
     ...base,
     keyring,
     events,
     authUrl: config.authUrl,
     stopping: stop.signal,
-    onEvents: events.notify,
+    onDue,
+    onEvents: (gameId: string, env: Env) => {
+      events.notify(gameId);
+      onDue(gameId, env);
+    },
     fulfillPurchase: createFulfillPurchase(base),
   };
 
+  const health = healthRoutes(deps);
   const features = [
     ...gameRoutes(deps),
     ...leaderboardRoutes(deps),
@@ -77,10 +95,11 @@ export async function createApp(base: AppDeps): Promise<App> {
     ...playerRoutes(deps),
     ...tokenRoutes(deps),
     ...webhookRoutes(deps),
+    ...deliveryRoutes(deps),
     ...keyRoutes(deps),
-    ...healthRoutes(deps),
+    ...health,
   ];
-  const routes = [...features, ...docsRoutes(features, config.baseUrl)];
+  const routes = base.servesApi ? [...features, ...docsRoutes(features, config.baseUrl)] : health;
   const http = createServer(
     {
       clock,
@@ -107,7 +126,7 @@ export async function createApp(base: AppDeps): Promise<App> {
     keyring,
     async stop() {
       stop.abort();
-      await http.close();
+      await Promise.all([http.close(), dispatcher?.stop()]);
       await Promise.all([keyring.stop(), housekeeping]);
     },
   };
@@ -115,10 +134,9 @@ export async function createApp(base: AppDeps): Promise<App> {
 
 async function keepHouse(deps: { sql: Sql; clock: Clock; log: Log; stopping: AbortSignal }): Promise<void> {
   while (!deps.stopping.aborted) {
-    await deps.clock.sleep(housekeepingMs, deps.stopping);
-    if (deps.stopping.aborted) return;
     await forgetExpiredKeys(deps).catch((error: unknown) =>
       deps.log.warn({ err: error }, "Housekeeping failed"),
     );
+    await deps.clock.sleep(housekeepingMs, deps.stopping);
   }
 }

@@ -38,7 +38,7 @@ export async function runCli(args: readonly string[], environment: Environment, 
     if (command === "keys" && known && rest.length === 0 && (action === "revoke") === (kid !== undefined)) {
       return await keys(config, io, { action, kid, json: values.json ?? false, now: values.now ?? false });
     }
-    io.err(`coinslot: not a command: ${positionals.join(" ")}. See: coinslot --help`);
+    io.err(`coinslot: not a command, or not all of one: ${positionals.join(" ")}. See: coinslot --help`);
     return 2;
   } catch (error) {
     if (error instanceof StartupError) {

@@ -15,6 +15,11 @@ export interface Config {
   readonly masterKey: Buffer | null;
   readonly operatorToken: string | null;
   readonly trustProxy: readonly string[];
+  readonly roles: readonly Role[];
+  /** Ranges of addresses that are blocked for webhooks otherwise. */
+  readonly webhookAllowCidrs: readonly string[];
+  readonly webhookCaFile: string | null;
+  readonly attemptsKeepDays: number;
   readonly rateLimits: RateLimits;
   readonly logLevel: LogLevel;
 }
@@ -25,6 +30,9 @@ export interface RateLimits {
   readonly address: number;
   readonly failed: number;
 }
+
+const roles = ["api", "delivery"] as const;
+export type Role = (typeof roles)[number];
 
 const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -55,7 +63,7 @@ export function readConfig(environment: Environment, defaults: { logLevel: LogLe
     return fallback;
   };
 
-  const port = read("PORT", 4000, (value) => integer(value, 0, 65_535));
+  const port = read("PORT", 4000, (value) => integer(value, 1, 65_535));
   const baseUrl = read("COINSLOT_BASE_URL", `http://localhost:${port}`, httpUrl);
   const databaseUrl = read<string | null>("DATABASE_URL", null, postgresUrl);
   const perSecond = (name: string, fallback: number) =>
@@ -78,12 +86,15 @@ export function readConfig(environment: Environment, defaults: { logLevel: LogLe
     operatorToken: read<string | null>("COINSLOT_OPERATOR_TOKEN", null, (value) =>
       /^[\x21-\x7e]{32,512}$/.test(value) ? value : wrong("must be 32 to 512 visible ASCII characters"),
     ),
-    trustProxy: read<readonly string[]>("COINSLOT_TRUST_PROXY", [], (value) => {
-      const ranges = value.split(",").map((part) => part.trim());
-      return ranges.every(isAddressRange)
-        ? ranges
-        : wrong("must be addresses or ranges such as 10.0.0.0/8, separated by commas");
+    trustProxy: read<readonly string[]>("COINSLOT_TRUST_PROXY", [], addressRanges),
+    roles: read<readonly Role[]>("COINSLOT_ROLES", roles, (value) => {
+      const names = value.split(",").map((part) => part.trim());
+      const known = roles.filter((role) => names.includes(role));
+      return known.length === names.length ? known : wrong(`must be one or more of ${roles.join(", ")}`);
     }),
+    webhookAllowCidrs: read<readonly string[]>("COINSLOT_WEBHOOK_ALLOW_CIDRS", [], addressRanges),
+    webhookCaFile: read<string | null>("COINSLOT_WEBHOOK_CA_FILE", null, (value) => value),
+    attemptsKeepDays: read("COINSLOT_ATTEMPTS_KEEP_DAYS", 90, (value) => integer(value, 1, 3_650)),
     rateLimits: {
       credential: perSecond("CREDENTIAL", 2_000),
       address: perSecond("ADDRESS", 5_000),
@@ -140,6 +151,13 @@ function httpUrl(value: string): string | Wrong {
     : wrong("must be an http:// or https:// address without a query, for example https://play.example.com");
 }
 
+function addressRanges(value: string): string[] | Wrong {
+  const ranges = value.split(",").map((part) => part.trim());
+  return ranges.every(isAddressRange)
+    ? ranges
+    : wrong("must be addresses or ranges such as 10.0.0.0/8, separated by commas");
+}
+
 function isAddressRange(value: string): boolean {
   const [address = "", bits, ...rest] = value.split("/");
   const version = isIP(address);
@@ -148,5 +166,14 @@ function isAddressRange(value: string): boolean {
 }
 
 function postgresUrl(value: string): string | Wrong {
-  return /^postgres(ql)?:\/\//.test(value) ? value : wrong("must start with postgres:// or postgresql://");
+  const form =
+    "must look like postgres://user:password@host:5432/database, with special characters percent-encoded";
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return wrong(form);
+  try {
+    const { username, password } = new URL(value);
+    decodeURIComponent(username + password);
+    return value;
+  } catch {
+    return wrong(form);
+  }
 }

@@ -4,7 +4,7 @@ import type { Clock } from "./clock.ts";
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const timeChars = 10;
 
-export type IdPrefix = "game" | "lb" | "pur" | "evt" | "dlv" | "tok" | "req" | "key" | "ut";
+export type IdPrefix = "game" | "lb" | "pur" | "evt" | "dlv" | "tok" | "req" | "key" | "ut" | "lease";
 export type Ids = (prefix: IdPrefix) => string;
 
 function encode(bits: bigint, chars: number): string {

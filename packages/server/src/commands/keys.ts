@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Sql } from "../database/connect.ts";
-import { migrate, readMigrations } from "../database/migrate.ts";
+import { checkMigrated, readMigrations } from "../database/migrate.ts";
 import { openBeside } from "../database/open-database.ts";
 import { createIds } from "../ids.ts";
 import { ensureKeys, type KeyDeps } from "../keys/ensure-keys.ts";
@@ -27,7 +27,7 @@ export async function keys(config: Config, io: Io, input: KeysInput): Promise<nu
   const database = await openBeside(config, () => undefined);
   try {
     const { sql } = database;
-    await migrate(sql, await readMigrations(), systemClock.nowMs());
+    await checkMigrated(sql, await readMigrations());
     const { masterKey } = await loadSecrets(config);
     const deps = { clock: systemClock, ids: createIds(systemClock, randomBytes), masterKey };
     await ensureKeys(sql, deps);
@@ -89,14 +89,12 @@ async function revoke(
     return 1;
   }
   // Revoking again is how an interrupted run is finished.
-  io.err(`${kid} is revoked. Signing its receipts anew; this takes at least 12 seconds ...`);
-  const resigned = await resignReceipts({ sql, ...deps }, kid, (count) =>
-    io.err(`  ${count} receipts signed anew`),
-  );
+  io.err(`${kid} is revoked. Signing its receipts anew; this takes at least 11 seconds ...`);
+  const resigned = await resignReceipts({ sql, ...deps }, kid, (count) => io.err(`  signed anew: ${count}`));
   if (input.json) io.out(JSON.stringify({ kid, revoked, resigned }));
   else
     io.out(
-      `Done: ${resigned} receipts signed anew. Receivers follow when their copy of the key set runs out, within 5 minutes.`,
+      `Done. Receipts signed anew: ${resigned}. Receivers follow when their copy of the key set runs out, within 5 minutes.`,
     );
   return 0;
 }

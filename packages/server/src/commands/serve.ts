@@ -1,6 +1,8 @@
 // `coinslot serve`: starts everything, says where it is, and stops it all on a signal.
 import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { createServer as createSocketServer } from "node:net";
+import { networkInterfaces } from "node:os";
 import { createApp } from "../app.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
@@ -11,6 +13,8 @@ import { createIds } from "../ids.ts";
 import { createLog } from "../log.ts";
 import { loadSecrets } from "../secrets.ts";
 import { StartupError } from "../startup-error.ts";
+import { createSender, type Sender } from "../webhooks/sending/send-webhook.ts";
+import { createSystemLookup } from "../webhooks/sending/system-lookup.ts";
 import type { Io } from "./io.ts";
 import { welcome } from "./welcome.ts";
 
@@ -22,13 +26,24 @@ export async function serve(config: Config, io: Io): Promise<number> {
   // Asked before anything is started, so that the common mistake costs nothing.
   await checkPort(config);
   const stopSignal = waitForSignal();
-  const database = await openDatabase(config, (message) => log.info(message));
-  const secrets = await loadSecrets(config);
+  const database = await openDatabase(config, (message) => log.warn(message));
   try {
+    const secrets = await loadSecrets(config);
     const { sql } = database;
     await migrate(sql, await readMigrations(), systemClock.nowMs());
     const ids = createIds(systemClock, randomBytes);
-    const app = await createApp({ config, sql, clock: systemClock, ids, randomBytes, log, ...secrets });
+    const sender = config.roles.includes("delivery") ? await openSender(config) : null;
+    const app = await createApp({
+      config,
+      sql,
+      clock: systemClock,
+      ids,
+      randomBytes,
+      log,
+      webhooks: sender === null ? null : { sender, attemptsKeepDays: config.attemptsKeepDays },
+      servesApi: config.roles.includes("api"),
+      ...secrets,
+    });
     try {
       await app.http.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
         throw explainListen(error, config);
@@ -39,12 +54,35 @@ export async function serve(config: Config, io: Io): Promise<number> {
       io.out(`\nStopping (${signal}) ...`);
     } finally {
       await within(app.stop(), stopTimeoutMs);
+      await sender?.close();
     }
   } finally {
     await database.close();
   }
   io.out("Stopped.");
   return 0;
+}
+
+async function openSender(config: Config): Promise<Sender> {
+  const file = config.webhookCaFile;
+  const ca =
+    file === null
+      ? undefined
+      : await readFile(file, "utf8").catch((error: unknown) => {
+          throw new StartupError(
+            `Cannot read COINSLOT_WEBHOOK_CA_FILE (${file}): ${codeOf(error) ?? "unknown error"}.`,
+          );
+        });
+  return createSender({
+    lookup: createSystemLookup(),
+    allowCidrs: config.webhookAllowCidrs,
+    ownAddresses: () =>
+      Object.values(networkInterfaces()).flatMap(
+        (addresses) => addresses?.map(({ address }) => address) ?? [],
+      ),
+    ca,
+    nowMs: () => performance.now(),
+  });
 }
 
 async function checkPort(config: Config): Promise<void> {
@@ -76,14 +114,18 @@ function explainListen(error: unknown, { host, port }: Config): StartupError {
   }
 }
 
-/** Resolves on the first signal. A second one ends the process at once; the next start takes the database over. */
+/**
+ * Resolves on the first signal. A second Ctrl-C ends the process at once; the next start takes the database over. Other
+ * signals may arrive twice, from whoever runs the service and from a parent that passes them on, and count once.
+ */
 function waitForSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let asked = false;
+    let askedAtMs: number | null = null;
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       process.on(signal, () => {
-        if (asked) process.exit(1);
-        asked = true;
+        const nowMs = systemClock.nowMs();
+        if (askedAtMs !== null && signal === "SIGINT" && nowMs - askedAtMs > 1_000) process.exit(1);
+        askedAtMs ??= nowMs;
         resolve(signal);
       });
     }

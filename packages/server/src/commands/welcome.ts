@@ -1,5 +1,6 @@
 // What `npm start` prints: where things are, and three calls to copy.
 import { randomBytes } from "node:crypto";
+import { isIPv6 } from "node:net";
 import type { Config } from "../config.ts";
 import type { Secrets } from "../secrets.ts";
 
@@ -10,9 +11,11 @@ export function welcome(
   database: string,
   gameId = `demo-${randomBytes(3).toString("hex")}`,
 ): string {
-  const origin = `http://${config.host === "0.0.0.0" || config.host === "127.0.0.1" ? "localhost" : config.host}:${config.port}`;
+  const origin = `http://${hostInUrl(config.host)}:${config.port}`;
   const token =
-    secrets.operatorTokenFile === null ? "$COINSLOT_OPERATOR_TOKEN" : `$(cat ${secrets.operatorTokenFile})`;
+    secrets.operatorTokenFile === null
+      ? "$COINSLOT_OPERATOR_TOKEN"
+      : `$(cat ${quoteForShell(secrets.operatorTokenFile)})`;
   const call = (path: string, body: object) =>
     `  curl -s ${origin}/api/games${path} -H "Authorization: Bearer ${token}" -H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;
   return [
@@ -37,6 +40,16 @@ export function welcome(
     "",
     call(`/${gameId}/purchases`, { userId: "player-1", contentIdentifier: "gems-100", env: "PLAYTEST" }),
     "",
-    "Ctrl-C stops it, the database included.",
+    config.databaseUrl === null ? "Ctrl-C stops it, the database included." : "Ctrl-C stops it.",
   ].join("\n");
+}
+
+/** Where a caller on this machine finds a service that listens there. */
+function hostInUrl(host: string): string {
+  if (["0.0.0.0", "127.0.0.1", "::"].includes(host)) return "localhost";
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+function quoteForShell(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

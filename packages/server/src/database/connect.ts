@@ -15,8 +15,8 @@ export function connect(url: string, options: { poolSize: number; name?: string 
     connect_timeout: 10,
     // The client's own waits grow to 20 s: long after the database is back.
     backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 0.5),
-    // Columns are snake_case in SQL and camelCase in the program.
-    transform: postgres.camel,
+    // Columns are snake_case in SQL and camelCase in the program; what is inside JSON stays as it is.
+    transform: { column: postgres.camel.column },
     // Sent by PostgreSQL for `IF NOT EXISTS` and the like: of no use to anyone.
     onnotice: () => undefined,
     connection: {

@@ -31,9 +31,9 @@ export async function migrate(
   nowMs: number,
 ): Promise<{ applied: number }> {
   return sql.begin(async (tx) => {
-    await tx`SELECT pg_advisory_xact_lock(${migrationLock})`;
-    // Building an index on a large table takes longer than a request may.
+    // Building an index on a large table takes longer than a request may, and so does waiting for who builds it.
     await tx`SET LOCAL statement_timeout = 0`;
+    await tx`SELECT pg_advisory_xact_lock(${migrationLock})`;
     await tx`
       CREATE TABLE IF NOT EXISTS coinslot_migrations (
         number integer PRIMARY KEY,
@@ -59,4 +59,18 @@ export async function migrate(
     }
     return { applied: pending.length };
   });
+}
+
+/** For commands that change nothing about the form of the database: it must be the one this code needs. */
+export async function checkMigrated(sql: Sql, migrations: readonly Migration[]): Promise<void> {
+  const [table] = await sql<
+    [{ exists: boolean }]
+  >`SELECT to_regclass('coinslot_migrations') IS NOT NULL AS exists`;
+  const [row] = table.exists
+    ? await sql<{ newest: number }[]>`SELECT max(number)::int AS newest FROM coinslot_migrations`
+    : [];
+  if (row?.newest === migrations.length) return;
+  throw new StartupError(
+    "The database is not that of this version of Coinslot. Start the service first, or use its version.",
+  );
 }

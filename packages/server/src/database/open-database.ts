@@ -1,6 +1,7 @@
 // The database of this configuration: the server at DATABASE_URL, or the embedded one.
+import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Config } from "../config.ts";
 import { StartupError } from "../startup-error.ts";
 import { codeOf, connect, isDatabaseOutage, type Sql } from "./connect.ts";
@@ -36,13 +37,18 @@ export async function openDatabase(
   };
 }
 
-/** Opens the database for a command beside a running service; starts the embedded PostgreSQL only when nobody has. */
+/** Opens the database for a command: beside a running service, or started for it. Makes none where there is none. */
 export async function openBeside(config: DatabaseConfig, log: (message: string) => void): Promise<Database> {
   if (config.databaseUrl !== null) return openUrl(config.databaseUrl, 2);
   const url = (await readFile(urlFileOf(config.dataDir), "utf8").catch(() => "")).trim();
   if (url !== "") {
     const beside = await openUrl(url, 2).catch(() => null);
     if (beside !== null) return beside;
+  }
+  if (!existsSync(join(config.dataDir, "postgres.password"))) {
+    throw new StartupError(
+      `There is no Coinslot in ${resolve(config.dataDir)}. Run this where it was started, or set COINSLOT_DATA_DIR.`,
+    );
   }
   return openDatabase(config, log);
 }

@@ -11,7 +11,7 @@ import { type Route, route } from "../http/route.ts";
 import type { Log } from "../log.ts";
 import { positionOf, readEvents, showEvent } from "./event-row.ts";
 import type { EventSignal } from "./event-signal.ts";
-import { streamEvents } from "./stream-events.ts";
+import { StalledReader, streamEvents } from "./stream-events.ts";
 
 export interface EventDeps {
   readonly sql: Sql;
@@ -27,6 +27,7 @@ const eventId = z
   .max(64)
   .regex(/^evt_[0-9a-z]+$/, { error: "must be the id of an event" });
 const feedQuery = z.object({
+  cursor: eventId.optional().describe("The same as `after`: where every other list takes its `nextCursor`."),
   after: eventId
     .optional()
     .describe(
@@ -57,7 +58,7 @@ export function eventRoutes(deps: EventDeps): Route[] {
         schema: z.object({ events: z.array(event), nextCursor: z.string().nullable() }),
       },
       handle: async ({ params, query }) => {
-        const position = await positionOf(sql, params.gameId, query.after);
+        const position = await positionOf(sql, params.gameId, query.after ?? query.cursor);
         const rows = await readEvents(sql, params.gameId, {
           position,
           env: query.env,
@@ -86,7 +87,7 @@ export function eventRoutes(deps: EventDeps): Route[] {
         const lastId = eventId.optional().safeParse(request.headers["last-event-id"]);
         if (!lastId.success)
           throw invalidInput("Last-Event-ID: must be the id of an event.", "Last-Event-ID");
-        const after = query.after ?? lastId.data;
+        const after = query.after ?? query.cursor ?? lastId.data;
         const position = await positionOf(sql, params.gameId, after);
         const leave = streams.enter(nameCaller(caller));
         const gone = new AbortController();
@@ -108,11 +109,13 @@ export function eventRoutes(deps: EventDeps): Route[] {
           });
         } catch (error) {
           // The answer has begun, so the only way to say anything is to end it; the reader comes back and is told.
-          if (!gone.signal.aborted && !(error instanceof ApiError))
+          if (!gone.signal.aborted && !(error instanceof ApiError) && !(error instanceof StalledReader))
             deps.log.warn({ err: error }, "A stream ended early");
         } finally {
           leave();
-          reply.raw.end();
+          // Who takes nothing in would not take the end in either, and hold the socket and what is left in it.
+          if (reply.raw.writableNeedDrain) reply.raw.destroy();
+          else reply.raw.end();
         }
         return "";
       },

@@ -11,7 +11,14 @@ import type { EventSignal } from "./event-signal.ts";
 const pollMs = 1_000;
 /** A comment that keeps proxies from closing a quiet stream, and the moment to ask whether the credential holds. */
 const heartbeatMs = 15_000;
+/** How old the answer to that may be when an event is sent. */
+const recheckMs = 1_000;
+/** How long a reader may take nothing in before its place goes to another. */
+const drainMs = 30_000;
 const pageCount = 100;
+
+/** The reader is connected and takes nothing in. */
+export class StalledReader extends Error {}
 
 export interface StreamInput {
   readonly gameId: string;
@@ -29,22 +36,42 @@ export async function streamEvents(
 ): Promise<void> {
   const write = async (text: string): Promise<void> => {
     // A slow reader is waited for: nothing piles up in memory.
-    if (!out.write(text)) await once(out, "drain", { signal: input.signal });
+    if (!out.write(text)) await waitForDrain(deps.clock, out, input.signal);
   };
   let { position } = input;
   let heardAtMs = deps.clock.nowMs();
+  let checkedAtMs = heardAtMs;
+  const recheck = async (): Promise<void> => {
+    checkedAtMs = deps.clock.nowMs();
+    await input.recheck();
+  };
   await write(": connected\n\n");
   while (!input.signal.aborted) {
     const rows = await readEvents(deps.sql, input.gameId, { position, env: input.env, limit: pageCount });
     for (const row of rows) {
+      // Before each one and not before the page: with a slow reader a page takes a while.
+      if (deps.clock.nowMs() - checkedAtMs > recheckMs) await recheck();
       await write(`id: ${row.id}\nevent: ${row.event}\ndata: ${JSON.stringify(showEvent(row))}\n\n`);
       position = row.position;
     }
     if (deps.clock.nowMs() - heardAtMs >= heartbeatMs) {
-      await input.recheck();
+      await recheck();
       await write(": still here\n\n");
       heardAtMs = deps.clock.nowMs();
     }
     if (rows.length < pageCount) await deps.events.wait(input.gameId, pollMs, input.signal);
+  }
+}
+
+async function waitForDrain(clock: Clock, out: ServerResponse, signal: AbortSignal): Promise<void> {
+  const done = new AbortController();
+  const late = new AbortController();
+  void clock.sleep(drainMs, AbortSignal.any([signal, done.signal])).then(() => late.abort());
+  try {
+    await once(out, "drain", { signal: AbortSignal.any([signal, late.signal]) });
+  } catch (error) {
+    throw late.signal.aborted && !signal.aborted ? new StalledReader() : error;
+  } finally {
+    done.abort();
   }
 }

@@ -63,8 +63,8 @@ export function authorizeCaller(caller: Caller, who: readonly Grant[], gameId: s
     if (!who.includes("operator")) throw forbidden("Only a player's own token may call this.");
     return;
   }
-  if (gameId === undefined || caller.gameId !== gameId)
-    throw forbidden("The credential is not for this game.");
+  if (gameId === undefined) throw forbidden("Only the operator may call this.");
+  if (caller.gameId !== gameId) throw forbidden("The credential is not for this game.");
   if (caller.kind === "player") {
     if (!who.includes("player")) throw forbidden("A player's token may not call this.");
     return;

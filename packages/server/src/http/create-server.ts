@@ -1,9 +1,8 @@
 // The HTTP server: what happens to every request before and after its route's handler.
 
 import { isUtf8 } from "node:buffer";
-import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { limits } from "@coinslot/contract";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Clock } from "../clock.ts";
@@ -11,14 +10,7 @@ import type { RateLimits } from "../config.ts";
 import type { Ids } from "../ids.ts";
 import { type Log, scrub } from "../log.ts";
 import { type ApiError, invalidInput, notFound } from "./api-error.ts";
-import {
-  authorizeCaller,
-  type Caller,
-  type CallerDeps,
-  hashCredential,
-  identifyCaller,
-  nameCaller,
-} from "./callers.ts";
+import { authorizeCaller, type Caller, type CallerDeps, identifyCaller, nameCaller } from "./callers.ts";
 import { toApiError } from "./error-response.ts";
 import { readIdempotencyKey } from "./idempotency.ts";
 import { logPath } from "./log-path.ts";
@@ -26,6 +18,7 @@ import { parseInput } from "./parse-input.ts";
 import { createRequestLimits, tooMany } from "./rate-limits.ts";
 import type { Route } from "./route.ts";
 import { securityHeaders } from "./security-headers.ts";
+import { watchSockets } from "./watch-sockets.ts";
 
 export interface HttpDeps {
   readonly clock: Clock;
@@ -48,7 +41,10 @@ declare module "fastify" {
 }
 
 const anyone: Caller = { kind: "anyone" };
-const requestIdForm = /^[A-Za-z0-9_-]{8,64}$/;
+/** A UUID, or shorter than any credential: an id is answered and logged. */
+const requestIdForm = /^([A-Za-z0-9_-]{8,31}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+/** Each holds a socket and its buffers: past this, new ones are dropped. */
+const connectionsMaxCount = 10_000;
 
 export function createServer(deps: HttpDeps, routes: readonly Route[]): FastifyInstance {
   const app = Fastify({
@@ -62,19 +58,28 @@ export function createServer(deps: HttpDeps, routes: readonly Route[]): FastifyI
     forceCloseConnections: "idle",
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000,
-    genReqId: (request) => requestIdOf(request, deps.callers) ?? deps.ids("req"),
+    // On which nothing moves in either direction. Longer than the above; streams say something every 15 s.
+    connectionTimeout: 75_000,
+    genReqId: (request) => requestIdOf(request) ?? deps.ids("req"),
     requestIdHeader: false,
     frameworkErrors: (_error, request, reply) => {
       reply.headers(headers).header("x-request-id", request.id);
       sendError(invalidInput("The address could not be read."), reply);
     },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => refuseBroken(error, socket),
     // Node would refuse a request without Host by itself, with an empty body: the hook below says why.
     http: { requireHostHeader: false },
   });
+  app.server.maxConnections = connectionsMaxCount;
+  const sockets = watchSockets(app.server, { clock: deps.clock });
+  const refuseBroken = (error: Error & { code?: string }, socket: Socket): void => {
+    // Written now, a refusal would be read as the answer to a request that came before, and may have committed.
+    if (error.code === "ECONNRESET" || !socket.writable || sockets.owesAnswer(socket)) socket.destroy();
+    else answerBrokenRequest(socket);
+  };
   // The same for an Expect that nobody can meet.
   app.server.on("checkExpectation", (request: IncomingMessage) =>
-    answerBrokenRequest.call(undefined, new Error("Expectation"), request.socket),
+    refuseBroken(new Error("Expectation"), request.socket),
   );
   const headers = securityHeaders(deps.baseUrl);
   const requestLimits = createRequestLimits(deps.rateLimits, deps.clock);
@@ -96,9 +101,11 @@ export function createServer(deps: HttpDeps, routes: readonly Route[]): FastifyI
     request.startedAtMs = deps.clock.nowMs();
     request.caller = anyone;
     reply.headers(headers).header("x-request-id", request.id);
-    requestLimits.takeAddress(request.ip, reply);
-    if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
-      throw invalidInput("Send a Host header.", "Host");
+    requestLimits.takeAddress(addressOf(request), reply);
+    const hosts = countHosts(request.raw);
+    if (hosts === 0 && request.raw.httpVersion === "1.1") throw invalidInput("Send a Host header.", "Host");
+    // A proxy in front may have gone by the other one.
+    if (hosts > 1) throw invalidInput("Send one Host header.", "Host");
   });
   // Kept alive, a connection that was busy when the server began to close would hold the close up until it times out.
   let closing = false;
@@ -125,16 +132,24 @@ export function createServer(deps: HttpDeps, routes: readonly Route[]): FastifyI
     );
   });
   app.setErrorHandler((error, request, reply) => {
+    // The error is about the client's connection, though it has the code of a lost one to the database.
+    if (leftEarly(request)) {
+      deps.log.debug({ requestId: request.id }, "A client left in the middle of its request");
+      return;
+    }
     let apiError = toApiError(error);
     if (apiError.code === "internal")
       deps.log.error({ err: error, requestId: request.id }, "A request failed");
     if (apiError.code === "unavailable")
       deps.log.warn({ err: error, requestId: request.id }, "A request was turned away");
-    if (apiError.code === "unauthorized" && !requestLimits.takeFailure(request.ip)) apiError = tooMany(1);
+    if (apiError.code === "unauthorized" && !requestLimits.takeFailure(addressOf(request)))
+      apiError = tooMany(1);
     sendError(apiError, reply);
   });
-  app.setNotFoundHandler((_request, reply) => {
-    sendError(notFound("There is nothing at this address."), reply);
+  app.setNotFoundHandler((request, reply) => {
+    // Where people look first.
+    if (request.url === "/" && request.method === "GET") reply.redirect("/docs", 302);
+    else sendError(notFound("There is nothing at this address. GET /docs lists what there is."), reply);
   });
 
   for (const route of routes) {
@@ -193,8 +208,11 @@ async function serve(
 /** A path that no resource can have is a path to nothing. */
 function parsePath(schema: NonNullable<Route["params"]>, params: unknown): unknown {
   const parsed = schema.safeParse(params);
-  if (!parsed.success) throw notFound("There is nothing at this address.");
-  return parsed.data;
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const reason =
+    issue?.code === "invalid_value" ? ` ${issue.path.join()} must be one of ${issue.values.join(", ")}.` : "";
+  throw notFound(`There is nothing at this address.${reason}`);
 }
 
 function gameIdOf(request: FastifyRequest): string | undefined {
@@ -202,14 +220,25 @@ function gameIdOf(request: FastifyRequest): string | undefined {
   return (request.params as Partial<Record<string, string>>)["gameId"];
 }
 
-/** The caller's own id, unless it is junk, or a credential that was sent in the wrong header: ids are logged. */
-function requestIdOf(
-  request: { headers: IncomingMessage["headers"] },
-  { operatorTokenHash }: CallerDeps,
-): string | null {
+/** The caller's own id, unless it is junk, or a credential that was sent in the wrong header. */
+function requestIdOf(request: { headers: IncomingMessage["headers"] }): string | null {
   const id = request.headers["x-request-id"];
-  if (typeof id !== "string" || !requestIdForm.test(id) || scrub(id) !== id) return null;
-  return timingSafeEqual(hashCredential(id), operatorTokenHash) ? null : id;
+  return typeof id === "string" && requestIdForm.test(id) && scrub(id) === id ? id : null;
+}
+
+/** What a proxy passes on need not be an address: each piece of junk would have a limit of its own. */
+function addressOf(request: FastifyRequest): string {
+  return isIP(request.ip) === 0 ? (request.socket.remoteAddress ?? "") : request.ip;
+}
+
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  // Names and values take turns.
+  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length;
+}
+
+/** Before all of the request had come, so that no handler has run: what fails later is the service's own matter. */
+function leftEarly(request: FastifyRequest): boolean {
+  return request.socket.destroyed && !request.raw.complete;
 }
 
 function sendError(error: ApiError, reply: FastifyReply): void {
@@ -219,11 +248,7 @@ function sendError(error: ApiError, reply: FastifyReply): void {
 }
 
 /** What cannot even be read as HTTP is answered on the bare socket. */
-function answerBrokenRequest(this: unknown, error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
+function answerBrokenRequest(socket: Socket): void {
   const body = JSON.stringify(invalidInput("The request could not be read as HTTP.").toBody());
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

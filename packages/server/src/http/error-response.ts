@@ -1,4 +1,5 @@
 // Turns whatever was thrown into the error body: nothing of the inside ever leaves in it.
+import { limits } from "@coinslot/contract";
 import { isDatabaseOutage } from "../database/connect.ts";
 import { OverloadError } from "../database/group-calls.ts";
 import { ApiError, invalidInput } from "./api-error.ts";
@@ -26,7 +27,10 @@ function fromFastify(error: unknown): ApiError | null {
   if (error.statusCode < 400 || error.statusCode > 499) return null;
   switch (error.statusCode) {
     case 413:
-      return new ApiError("payload_too_large", "The body is too large.");
+      return new ApiError(
+        "payload_too_large",
+        `The body is too large: ${limits.bodyMaxBytes / 1024} KiB at most.`,
+      );
     case 415:
       return new ApiError(
         "unsupported_media_type",

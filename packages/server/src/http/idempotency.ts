@@ -95,7 +95,15 @@ export async function createOnce<T>(
   }) as Promise<T>;
 }
 
-/** Forgets keys past their day. Run now and then; a key is dead on time even when this is late. */
+const forgetBatchCount = 10_000;
+
+/** Forgets keys past their day, some at a time. Run now and then; a key is dead on time even when this is late. */
 export async function forgetExpiredKeys(deps: Pick<IdempotencyDeps, "sql" | "clock">): Promise<void> {
-  await deps.sql`DELETE FROM idempotency_keys WHERE created_at < ${expiredBefore(deps.clock.nowMs())}`;
+  const before = expiredBefore(deps.clock.nowMs());
+  for (;;) {
+    const forgotten = await deps.sql`
+      DELETE FROM idempotency_keys WHERE ctid IN (
+        SELECT ctid FROM idempotency_keys WHERE created_at < ${before} LIMIT ${forgetBatchCount})`;
+    if (forgotten.count < forgetBatchCount) return;
+  }
 }

@@ -52,7 +52,10 @@ function exampleObject(
 ): Record<string, unknown> {
   const required = schema.required ?? [];
   const shown = Object.entries(schema.properties ?? {}).filter(
-    ([name]) => required.includes(name) || !["id", "name", "field", "status"].includes(name),
+    ([name]) =>
+      required.includes(name) ||
+      owner === "CreateGameBody" ||
+      !["id", "name", "field", "status"].includes(name),
   );
   return Object.fromEntries(
     shown.map(([name, property]) => [name, exampleOf(property, components, `${owner ?? ""}.${name}`)]),

@@ -32,9 +32,9 @@ describe("parseInput", () => {
   });
 
   it.each([
-    ["no body", undefined, undefined, "The body: is required."],
-    ["a list", [], undefined, "The body: must be a JSON object."],
-    ["null", null, undefined, "The body: must be a JSON object."],
+    ["no body", undefined, undefined, "The body is required."],
+    ["a list", [], undefined, "The body must be a JSON object."],
+    ["null", null, undefined, "The body must be a JSON object."],
     ["a missing field", {}, "name", "name: is required."],
     ["null in a field", { name: null }, "name", "name: must be text."],
     ["a number for text", { name: 7 }, "name", "name: must be text."],

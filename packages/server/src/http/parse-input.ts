@@ -14,9 +14,10 @@ function explain(issues: readonly z.core.$ZodIssue[], what: string): ApiError {
   if (issue === undefined) return invalidInput(`The ${what} is not valid.`);
   const field = issue.path.map(String).join(".");
   const sentence = describe(issue);
-  return field === ""
-    ? invalidInput(`The ${what}: ${sentence}.`)
-    : invalidInput(`${field}: ${sentence}.`, field);
+  if (field !== "") return invalidInput(`${field}: ${sentence}.`, field);
+  return invalidInput(
+    /^(is|must) /.test(sentence) ? `The ${what} ${sentence}.` : `The ${what}: ${sentence}.`,
+  );
 }
 
 const kinds: Readonly<Record<string, string>> = {

@@ -10,6 +10,19 @@ describe("addressKey", () => {
   });
 
   it.each([
+    "::ffff:808:808",
+    "::FFFF:0808:0808",
+    "0:0:0:0:0:ffff:808:808",
+    "0000:0000:0000:0000:0000:ffff:0808:0808",
+    "0:0::ffff:8.8.8.8",
+    "::0:ffff:808:808",
+    "::ffff:8.8.8.8%eth0",
+  ])("%s, mapped in another spelling, does not share one bucket with all of IPv4", (address) => {
+    expect(addressKey(address)).toBe("8.8.8.8");
+  });
+
+  it.each([
+    ["2001:db8:1:2::1", "2001:DB8:0001:02::1"],
     ["2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff"],
     ["2001:db8::1", "2001:db8:0:0:1:2:3:4"],
     ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"],
@@ -24,6 +37,8 @@ describe("addressKey", () => {
     ["2001:db8::1", "2001:db9::1"],
     ["::1", "1::"],
     ["203.0.113.7", "203.0.113.8"],
+    ["::ffff:808:808", "::ffff:808:809"],
+    ["::ffff:0:0:0", "::ffff:0:0"],
   ])("%s and %s do not", (a, b) => {
     expect(addressKey(a)).not.toBe(addressKey(b));
   });

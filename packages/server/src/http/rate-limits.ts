@@ -13,19 +13,38 @@ export interface RequestLimits {
   takeFailure(address: string): boolean;
 }
 
-/** One household or host has a whole /64 of IPv6 to choose addresses from, so it counts as one. */
+/**
+ * One household or host has a whole /64 of IPv6 to choose addresses from, so it counts as one. An IPv4 address
+ * that is mapped into IPv6 counts as itself: all of them are in one /64.
+ */
 export function addressKey(address: string): string {
   if (!isIPv6(address)) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  const [head = "", tail] = address.split("::");
-  const groups = head === "" ? [] : head.split(":");
-  if (tail !== undefined) {
-    const after = tail === "" ? [] : tail.split(":");
-    while (groups.length + after.length < 8) groups.push("0");
-    groups.push(...after);
-  }
-  return groups.slice(0, 4).join(":");
+  const groups = readGroups(address);
+  const [high = 0, low = 0] = groups.slice(6);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (isMapped) return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(":");
+}
+
+/** The eight numbers of an IPv6 address, which has many spellings. */
+function readGroups(address: string): number[] {
+  const [plain = ""] = address.split("%", 1);
+  const [head = "", tail] = plain.split("::");
+  const before = readPart(head);
+  const after = readPart(tail ?? "");
+  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
+}
+
+function readPart(part: string): number[] {
+  if (part === "") return [];
+  return part.split(":").flatMap((group) => {
+    if (!group.includes(".")) return [Number.parseInt(group, 16)];
+    const [a = 0, b = 0, c = 0, d = 0] = group.split(".").map(Number);
+    return [a * 256 + b, c * 256 + d];
+  });
 }
 
 export function createRequestLimits(rates: RateLimits, clock: Clock): RequestLimits {

@@ -22,6 +22,8 @@ export interface Keyring {
   active(): SigningKey;
   /** The public key of a kid, or undefined when no published key has it. */
   find(kid: string): Promise<KeyObject | undefined>;
+  /** Whether this installation signs, or has ever signed, as this issuer. */
+  isIssuer(url: unknown): boolean;
   /** The body of the published key set. */
   jwks(): string;
   refresh(): Promise<void>;
@@ -32,6 +34,7 @@ interface Snapshot {
   readonly fingerprint: string;
   readonly active: SigningKey;
   readonly publicKeys: ReadonlyMap<string, KeyObject>;
+  readonly issuers: ReadonlySet<unknown>;
   readonly jwks: string;
 }
 
@@ -79,6 +82,7 @@ export async function openKeyring(deps: KeyringDeps): Promise<Keyring> {
       await refresh();
       return snapshot.publicKeys.get(kid);
     },
+    isIssuer: (url) => snapshot.issuers.has(url),
     jwks: () => snapshot.jwks,
     refresh,
     async stop() {
@@ -92,7 +96,11 @@ async function loadSnapshot(deps: KeyringDeps, known: Snapshot | null): Promise<
   const rows = await deps.sql<SigningKeyRow[]>`
     SELECT kid, state, public_jwk, private_sealed, created_at FROM signing_keys
     WHERE state <> 'REVOKED' ORDER BY created_at, kid`;
-  const fingerprint = rows.map((row) => `${row.kid} ${row.state}`).join();
+  const issuers = await deps.sql<{ url: string }[]>`SELECT url FROM issuers ORDER BY url`;
+  const fingerprint = [
+    ...rows.map((row) => `${row.kid} ${row.state}`),
+    ...issuers.map((row) => row.url),
+  ].join();
   if (known !== null && known.fingerprint === fingerprint) return known;
 
   const open = async (state: SigningKeyState): Promise<SigningKey> => {
@@ -116,6 +124,7 @@ async function loadSnapshot(deps: KeyringDeps, known: Snapshot | null): Promise<
     fingerprint,
     active,
     publicKeys,
+    issuers: new Set(issuers.map((row) => row.url)),
     jwks: JSON.stringify({ keys: rows.map((row) => row.publicJwk) }),
   };
 }

@@ -7,7 +7,7 @@ import type { Keyring } from "./keyring.ts";
 import { lockSeats, promoteNext } from "./rotate-keys.ts";
 import { signToken } from "./sign-token.ts";
 
-const batchCount = 200;
+const batchCount = 1_000;
 
 export type RevokeProgress = (resigned: number) => void;
 
@@ -54,13 +54,16 @@ async function resignPass(
   let count = before;
   let last = { gameId: "", position: "0" };
   for (;;) {
-    const rows = await sql<{ gameId: string; position: string; receiptJwt: string }[]>`
-      SELECT game_id, position, receipt_jwt FROM events
-      WHERE (game_id, position) > (${last.gameId}, ${last.position}) AND kid = ${kid}
+    // A window of the events at a time: looking for the key through all of them outlasts the statement timeout.
+    const looked = await sql<{ gameId: string; position: string; receiptJwt: string | null }[]>`
+      SELECT game_id, position, CASE WHEN kid = ${kid} THEN receipt_jwt END AS receipt_jwt FROM events
+      WHERE (game_id, position) > (${last.gameId}, ${last.position})
       ORDER BY game_id, position LIMIT ${batchCount}`;
-    const end = rows.at(-1);
+    const end = looked.at(-1);
     if (end === undefined) return count;
     last = end;
+    const rows = looked.filter((row): row is typeof row & { receiptJwt: string } => row.receiptJwt !== null);
+    if (rows.length === 0) continue;
     const key = keyring.active();
     const receipts = await Promise.all(
       rows.map((row) => signToken(key, receiptTyp, decodeJwt(row.receiptJwt))),
@@ -69,7 +72,8 @@ async function resignPass(
       UPDATE events SET receipt_jwt = signed.receipt_jwt, kid = ${key.kid}
       FROM unnest(${rows.map((row) => row.gameId)}::text[], ${rows.map((row) => row.position)}::bigint[], ${receipts}::text[])
         AS signed (game_id, position, receipt_jwt)
-      WHERE events.game_id = signed.game_id AND events.position = signed.position AND events.kid = ${kid}`;
+      WHERE events.game_id = signed.game_id AND events.position = signed.position AND events.kid = ${kid}
+        AND EXISTS (SELECT FROM signing_keys WHERE kid = ${key.kid} AND state <> 'REVOKED')`;
     count += rows.length;
     onProgress(count);
   }

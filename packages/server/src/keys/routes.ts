@@ -28,7 +28,7 @@ export function keyRoutes({ keyring, authUrl }: { keyring: Keyring; authUrl: str
       handle: ({ reply }) => {
         reply.headers({
           "content-type": "application/json; charset=utf-8",
-          "cache-control": `public, max-age=${limits.jwksMaxAgeMs / 1000}, stale-if-error=86400`,
+          "cache-control": `public, max-age=${limits.jwksMaxAgeMs / 1000}`,
           "access-control-allow-origin": "*",
           "cross-origin-resource-policy": "cross-origin",
         });

@@ -33,13 +33,11 @@ export function signUserToken(
 
 /** Null when the token is not good or has expired. */
 export async function verifyUserToken(
-  deps: { clock: Clock; keyring: Pick<Keyring, "find">; authUrl: string },
+  deps: { clock: Clock; keyring: Pick<Keyring, "find" | "isIssuer"> },
   token: string,
 ): Promise<Player | null> {
   try {
-    const claims = userClaims.parse(
-      await verifyToken(deps.keyring, token, { typ: userTokenTyp, iss: deps.authUrl }),
-    );
+    const claims = userClaims.parse(await verifyToken(deps.keyring, token, userTokenTyp));
     if (claims.exp * 1000 <= deps.clock.nowMs()) return null;
     return { gameId: claims.aud, userId: claims.sub, env: claims.env };
   } catch (error) {

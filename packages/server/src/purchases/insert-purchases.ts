@@ -102,7 +102,12 @@ export async function insertPurchases(
       END AS outcome
     FROM asked LEFT JOIN signed USING (purchase_id) LEFT JOIN accepted USING (purchase_id)`;
   const outcomes = new Map(rows.map((row) => [row.purchaseId, row.outcome]));
-  return purchases.map((item) => outcomes.get(item.purchase.purchaseId) ?? "REPEATED");
+  return purchases.map((item) => {
+    const leader = unique.get(identityOf(item)) ?? item;
+    const outcome = outcomes.get(leader.purchase.purchaseId) ?? "KEY_REVOKED";
+    // Of two with one key the second repeats the first, if that one was recorded.
+    return leader !== item && outcome === "RECORDED" ? "REPEATED" : outcome;
+  });
 }
 
 /** What makes a purchase one of a kind within its game: its idempotency key, else its own id. */

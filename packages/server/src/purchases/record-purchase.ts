@@ -2,7 +2,7 @@
 import type { Env, Purchase, PurchaseSource } from "@coinslot/contract";
 import type { Clock } from "../clock.ts";
 import type { Sql } from "../database/connect.ts";
-import { groupCalls } from "../database/group-calls.ts";
+import { groupCalls, OverloadError } from "../database/group-calls.ts";
 import { ApiError, invalidInput } from "../http/api-error.ts";
 import { type IdempotencyKey, replayAnswer, sealAnswer } from "../http/idempotency.ts";
 import type { Ids } from "../ids.ts";
@@ -10,6 +10,9 @@ import type { Keyring } from "../keys/keyring.ts";
 import { signReceipt } from "../receipts/sign-receipt.ts";
 import { type InsertOutcome, insertPurchases, type NewPurchase } from "./insert-purchases.ts";
 import { type PurchaseRow, showPurchase } from "./purchase-row.ts";
+
+/** Reading the content and signing take milliseconds, unless the database was away in between. */
+const draftMaxMs = 10_000;
 
 export interface PurchaseDeps {
   readonly sql: Sql;
@@ -19,7 +22,7 @@ export interface PurchaseDeps {
   readonly masterKey: Buffer;
   readonly authUrl: string;
   /** Called after events of a game were committed. */
-  readonly onEvents: (gameId: string) => void;
+  readonly onEvents: (gameId: string, env: Env) => void;
 }
 
 export interface RecordPurchaseInput {
@@ -53,7 +56,11 @@ export function createRecordPurchase(deps: PurchaseDeps): RecordPurchase {
     input: RecordPurchaseInput,
     idempotency: IdempotencyKey | null,
   ): Promise<RecordedPurchase | null> => {
+    const startedAtMs = deps.clock.nowMs();
     const draft = await draftPurchase(deps, input);
+    // A caller that has waited this long has given up and may have asked again: late is not sold.
+    if (deps.clock.nowMs() - startedAtMs > draftMaxMs)
+      throw new OverloadError("The purchase took too long to prepare.");
     const answer = { purchase: showPurchase(draft.purchase), receiptJwt: draft.receiptJwt };
     const outcome = await insert(input.gameId, {
       ...draft,
@@ -63,7 +70,7 @@ export function createRecordPurchase(deps: PurchaseDeps): RecordPurchase {
           : { key: idempotency, answer: sealAnswer(deps.masterKey, idempotency, answer.purchase) },
     });
     if (outcome === "RECORDED") {
-      deps.onEvents(input.gameId);
+      deps.onEvents(input.gameId, input.env);
       return answer;
     }
     if (outcome === "REPEATED" && idempotency !== null) return repeatAnswer(deps, input.gameId, idempotency);

@@ -17,7 +17,7 @@ export async function refundPurchase(
     if (purchase.state === "REFUNDED") return showPurchase(purchase);
     const refunded = await writeRefund(deps, gameId, purchase, reason);
     if (refunded !== null) {
-      deps.onEvents(gameId);
+      deps.onEvents(gameId, purchase.env);
       return showPurchase(refunded);
     }
     await deps.keyring.refresh();

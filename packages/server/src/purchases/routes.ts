@@ -13,12 +13,14 @@ import {
 } from "@coinslot/contract";
 import { z } from "zod";
 import { invalidInput, notFound, unauthorized } from "../http/api-error.ts";
-import { cutPage, decodeCursor, pageQuery } from "../http/pages.ts";
+import { pageQuery } from "../http/pages.ts";
 import { pathParams } from "../http/path-params.ts";
 import { type Route, route } from "../http/route.ts";
+import { cutScannedPage } from "../http/scan-window.ts";
 import { TokenError } from "../keys/verify-token.ts";
 import { verifyReceipt } from "../receipts/verify-receipt.ts";
 import type { FulfillPurchase } from "./fulfill-purchase.ts";
+import { listPurchases } from "./list-purchases.ts";
 import { type PurchaseRow, purchaseColumns, showPurchase } from "./purchase-row.ts";
 import { readTimeline } from "./read-timeline.ts";
 import { createRecordPurchase, type PurchaseDeps } from "./record-purchase.ts";
@@ -28,7 +30,7 @@ const base = "/api/games/{gameId}/purchases";
 const tag = "Purchases";
 
 export function purchaseRoutes(deps: PurchaseDeps & { fulfillPurchase: FulfillPurchase }): Route[] {
-  const { sql, keyring, authUrl } = deps;
+  const { sql, keyring } = deps;
   const recordPurchase = createRecordPurchase(deps);
   return [
     route({
@@ -46,7 +48,7 @@ export function purchaseRoutes(deps: PurchaseDeps & { fulfillPurchase: FulfillPu
       answer: { status: 200, schema: z.object({ status: fulfillStatus }) },
       errors: ["unauthorized", "not_found"],
       handle: async ({ params, body }) => {
-        const claims = await verifyReceipt(keyring, authUrl, body.receiptJwt).catch((error: unknown) => {
+        const claims = await verifyReceipt(keyring, body.receiptJwt).catch((error: unknown) => {
           if (error instanceof TokenError) throw unauthorized("The receipt does not verify.");
           throw error;
         });
@@ -86,6 +88,8 @@ export function purchaseRoutes(deps: PurchaseDeps & { fulfillPurchase: FulfillPu
       path: base,
       tag,
       summary: "List purchases, newest first",
+      description:
+        "With filters a page may be shorter than asked for: go on as long as there is a `nextCursor`.",
       who: ["operator", "purchases:read"],
       params: pathParams("gameId"),
       query: pageQuery.extend({
@@ -99,17 +103,8 @@ export function purchaseRoutes(deps: PurchaseDeps & { fulfillPurchase: FulfillPu
         schema: z.object({ purchases: z.array(purchase), nextCursor: z.string().nullable() }),
       },
       handle: async ({ params, query }) => {
-        const before = decodeCursor(query.cursor, /^pur_[0-9a-z]{26}$/);
-        const rows = await sql<PurchaseRow[]>`
-          SELECT ${purchaseColumns(sql)} FROM purchases
-          WHERE game_id = ${params.gameId}
-            ${before === null ? sql`` : sql`AND purchase_id < ${before}`}
-            ${query.userId === undefined ? sql`` : sql`AND user_id = ${query.userId}`}
-            ${query.contentIdentifier === undefined ? sql`` : sql`AND content_identifier = ${query.contentIdentifier}`}
-            ${query.env === undefined ? sql`` : sql`AND env = ${query.env}`}
-            ${query.state === undefined ? sql`` : sql`AND state = ${query.state}`}
-          ORDER BY purchase_id DESC LIMIT ${query.limit + 1}`;
-        const { page, nextCursor } = cutPage(rows, query.limit, (row) => row.purchaseId);
+        const scanned = await listPurchases(sql, params.gameId, query);
+        const { page, nextCursor } = cutScannedPage(scanned, query.limit, (row) => row.purchaseId);
         return { purchases: page.map(showPurchase), nextCursor };
       },
     }),

@@ -4,12 +4,10 @@ import type { Keyring } from "../keys/keyring.ts";
 import { TokenError, verifyToken } from "../keys/verify-token.ts";
 
 export async function verifyReceipt(
-  keyring: Pick<Keyring, "find">,
-  authUrl: string,
+  keyring: Pick<Keyring, "find" | "isIssuer">,
   receiptJwt: string,
 ): Promise<ReceiptClaims> {
-  const claims = await verifyToken(keyring, receiptJwt, { typ: receiptTyp, iss: authUrl });
-  const parsed = receiptClaims.safeParse(claims);
+  const parsed = receiptClaims.safeParse(await verifyToken(keyring, receiptJwt, receiptTyp));
   if (!parsed.success) throw new TokenError("payload");
   return parsed.data;
 }

@@ -54,7 +54,7 @@ test("the files are numbered without gaps", async () => {
 
 test("every table that grows with traffic has game_id first in its primary key, unique and foreign keys", async () => {
   const fresh = await createTestDatabase();
-  const notPerGame = ["games", "access_tokens", "signing_keys", "coinslot_migrations"];
+  const notPerGame = ["games", "access_tokens", "signing_keys", "issuers", "coinslot_migrations"];
   const rows = await fresh.sql<{ tableName: string; name: string; first: string }[]>`
     SELECT c.conrelid::regclass::text AS table_name, c.conname AS name, a.attname AS first
     FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]

@@ -1,6 +1,9 @@
 // Rate limits over HTTP: by address, by credential, and on failures. Ten seconds' worth may come at once.
 import { describe, expect, it } from "vitest";
 import type { RateLimits } from "../../src/config.ts";
+import { hashCredential } from "../../src/http/callers.ts";
+import { createServer } from "../../src/http/create-server.ts";
+import { createLog } from "../../src/log.ts";
 import { brokenReceipt, fulfill } from "../receipts/forgery-kit.ts";
 import { buy, createPlayerToken, createToken } from "../support/seed.ts";
 import { type Answer, startTestService, type TestService } from "../support/test-service.ts";
@@ -120,4 +123,54 @@ describe("by credential, and on failures", () => {
       service.advance(10_000);
       expect((await fulfill(service, bought.purchaseId, forged)).status).toBe(401);
     }));
+});
+
+describe("behind a proxy", () => {
+  /** The edge alone: the whole service has no proxy in front of it in tests. */
+  async function askThrough(forwarded: readonly string[]): Promise<number[]> {
+    const app = createServer(
+      {
+        clock: { nowMs: () => 0, sleep: async () => undefined },
+        ids: () => "req_1",
+        log: createLog("error"),
+        baseUrl: "http://localhost:4000",
+        trustProxy: ["127.0.0.1/32"],
+        rateLimits: { address: 1, credential: 0, failed: 0 },
+        callers: {
+          operatorTokenHash: hashCredential("x"),
+          findToken: async () => null,
+          findPlayer: async () => null,
+        },
+        gameExists: async () => false,
+      },
+      [],
+    );
+    const url = await app.listen({ host: "127.0.0.1", port: 0 });
+    const answers: number[] = [];
+    for (const value of forwarded)
+      answers.push((await fetch(`${url}/x`, { headers: { "x-forwarded-for": value } })).status);
+    await app.close();
+    return answers;
+  }
+  const tenThenRefused = [...Array<number>(10).fill(404), 429];
+  const eleven = <T>(make: (index: number) => T) => Array.from({ length: 11 }, (_, index) => make(index));
+
+  it.each([
+    ["an address with a port", (index: number) => `203.0.113.7:${5000 + index}`],
+    ["IPv6 with a port", (index: number) => `[2001:db8::1]:${5000 + index}`],
+    ["garbage", (index: number) => `junk-${index}`],
+    [
+      "one IPv4 address, mapped in many spellings",
+      (index: number) => `::${"0:".repeat(index % 5)}ffff:808:808`,
+    ],
+  ])("429 for %s in X-Forwarded-For, which gave each request a limit of its own", async (_what, make) => {
+    expect(await askThrough(eleven(make))).toEqual(tenThenRefused);
+  });
+
+  it("404 for eleven clients with an address each, mapped into IPv6 or not", async () => {
+    expect(await askThrough(eleven((index) => `203.0.113.${index}`))).toEqual(Array(11).fill(404));
+    expect(await askThrough(eleven((index) => `::ffff:808:80${index % 10}${index}`))).toEqual(
+      Array(11).fill(404),
+    );
+  });
 });

@@ -1,5 +1,9 @@
 // The events feed: complete, in order, and safe to follow while purchases commit from several processes.
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createEventSignal } from "../../src/events/event-signal.ts";
+import { StalledReader, streamEvents } from "../../src/events/stream-events.ts";
 import { buy, createContent, createGame, createToken } from "../support/seed.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
@@ -192,5 +196,75 @@ describe("stream", () => {
     expect(streams.every((stream) => stream.status === 200)).toBe(true);
     expect((await open()).status).toBe(429);
     leave.abort();
+  });
+
+  test("a revoked access token gets no further receipt", async () => {
+    const { gameId, contentIdentifier } = await buy(service);
+    const created = await service.call("POST", `/api/games/${gameId}/tokens`, {
+      body: { label: "x", scopes: ["purchases:read"] },
+    });
+    const response = await fetch(`${service.url}/api/games/${gameId}/events/stream`, {
+      headers: { authorization: `Bearer ${created.body.accessToken}` },
+    });
+    const reading = readStream(response, 2);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await service.call("DELETE", `/api/games/${gameId}/tokens/${created.body.token.id}`);
+    service.advance(1_001);
+    await buy(service, { gameId, contentIdentifier });
+    expect(await reading).toHaveLength(1);
+  });
+
+  test("a reader that takes nothing in is given up after 30 s", async () => {
+    const { gameId, contentIdentifier } = await buy(service);
+    await Promise.all(Array.from({ length: 40 }, () => buy(service, { gameId, contentIdentifier })));
+    // Without a socket, what is written stays where it is.
+    const out = new ServerResponse(new IncomingMessage(new Socket()));
+    const waits: number[] = [];
+    const clock = {
+      nowMs: () => 0,
+      sleep: async (ms: number) => {
+        waits.push(ms);
+      },
+    };
+    const streaming = streamEvents(
+      { sql: service.database.sql, clock, events: createEventSignal(clock) },
+      out,
+      {
+        gameId,
+        position: "0",
+        env: undefined,
+        recheck: async () => undefined,
+        signal: new AbortController().signal,
+      },
+    );
+    await expect(streaming).rejects.toBeInstanceOf(StalledReader);
+    expect(waits).toEqual([30_000]);
+    expect(out.writableLength).toBeLessThan(32 * 1024);
+  });
+
+  test("a slow reader is rechecked in the middle of a page", async () => {
+    const { gameId, contentIdentifier } = await buy(service);
+    await buy(service, { gameId, contentIdentifier });
+    const out = new ServerResponse(new IncomingMessage(new Socket()));
+    // Each look at the clock is a second later than the one before.
+    let nowMs = 0;
+    const clock = {
+      nowMs: () => {
+        nowMs += 1_001;
+        return nowMs;
+      },
+      sleep: async () => undefined,
+    };
+    let checks = 0;
+    const recheck = async () => {
+      checks++;
+      if (checks === 2) throw new Error("revoked");
+    };
+    const streaming = streamEvents(
+      { sql: service.database.sql, clock, events: createEventSignal(clock) },
+      out,
+      { gameId, position: "0", env: undefined, recheck, signal: new AbortController().signal },
+    );
+    await expect(streaming).rejects.toThrow("revoked");
   });
 });

@@ -27,11 +27,15 @@ export async function createWorld(service: TestService): Promise<World> {
   const { body: board } = await service.call("POST", `${path}/leaderboards`, {
     body: { name: "The one board", sortOrder: 1, displayType: 0 },
   });
+  const url = "https://receiver.example/webhooks";
+  await service.call("PUT", `${path}/webhooks/PRODUCTION`, { body: { url } });
+  const { body: list } = await service.call("GET", `${path}/deliveries`);
   return {
     params: {
       gameId,
       userId,
       purchaseId,
+      deliveryId: list.deliveries[0].id,
       contentIdentifier: await createContent(service, gameId, "DURABLE"),
       leaderboardId: board.leaderboard.id,
       name: board.leaderboard.name,

@@ -9,6 +9,7 @@ import { type Clock, systemClock } from "../../src/clock.ts";
 import type { RateLimits } from "../../src/config.ts";
 import { createIds } from "../../src/ids.ts";
 import { createLog } from "../../src/log.ts";
+import type { Sender } from "../../src/webhooks/sending/send-webhook.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
 
 export interface Answer {
@@ -34,6 +35,8 @@ export interface TestService {
   readonly operatorToken: string;
   readonly masterKey: Buffer;
   readonly logLines: string[];
+  /** The service's clock. */
+  nowMs(): number;
   /** Moves the service's clock forward. */
   advance(ms: number): void;
   /** Calls the API, by default as the operator. */
@@ -47,6 +50,8 @@ export interface TestServiceOptions {
   readonly authUrl?: string;
   readonly masterKey?: Buffer;
   readonly operatorToken?: string;
+  /** Without one nothing is sent. */
+  readonly sender?: Pick<Sender, "send">;
 }
 
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
@@ -70,6 +75,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     randomBytes,
     masterKey,
     operatorToken,
+    servesApi: true,
+    webhooks: options.sender === undefined ? null : { sender: options.sender, attemptsKeepDays: 90 },
     log: createLog(
       "debug",
       new Writable({
@@ -93,6 +100,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     operatorToken,
     masterKey,
     logLines,
+    nowMs: clock.nowMs,
     advance: (ms) => {
       offsetMs += ms;
     },

@@ -34,6 +34,9 @@ const routes: [method: string, path: string, opens: string[], body?: object][] =
   ["GET", "/webhooks", ["webhooks:read", "webhooks:write"]],
   ["GET", "/webhooks/PRODUCTION", ["webhooks:read", "webhooks:write"]],
   ["PUT", "/webhooks/PRODUCTION", ["webhooks:write"], {}],
+  ["GET", "/deliveries", ["webhooks:read", "webhooks:write"]],
+  ["GET", "/deliveries/dlv_x", ["webhooks:read", "webhooks:write"]],
+  ["POST", "/deliveries/dlv_x/resend", ["webhooks:write"]],
   ["GET", "/tokens", []],
   ["POST", "/tokens", [], {}],
   ["DELETE", "/tokens/tok_x", []],
@@ -79,7 +82,7 @@ test("the table names every route of a game that takes a credential", () => {
   const inTable = new Set(
     routes.map(([method, path]) =>
       `${method} /api/games/{}${path}`
-        .replace(/(lb|pur|tok)_x/, "{}")
+        .replace(/(lb|pur|tok|dlv)_x/, "{}")
         .replace("by-name/x", "by-name/{}")
         .replace(/(contents|entitlements)\/x/, "$1/{}")
         .replace("/webhooks/PRODUCTION", "/webhooks/{}")

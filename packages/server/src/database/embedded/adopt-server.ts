@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StartupError } from "../../startup-error.ts";
-import { provenVersion, serverUrl } from "./connection.ts";
+import { provenVersion } from "./connection.ts";
 import { endOrphans } from "./end-orphans.ts";
 import { errorCode } from "./files.ts";
 import { poll } from "./poll.ts";
@@ -61,7 +61,7 @@ async function askServer(pid: number, { data, password }: AdoptOptions) {
   const port = (await readPostmasterFile(data))?.port ?? 0;
   if (port === 0) return undefined;
   try {
-    const version = await provenVersion(serverUrl(port, password), data);
+    const version = await provenVersion({ data, password });
     return version === undefined ? undefined : { version, port };
   } catch (error) {
     if (errorCode(error) === "28P01") {

@@ -1,12 +1,12 @@
 // Refuses a database that another major version of PostgreSQL wrote.
 import { join } from "node:path";
 import { StartupError } from "../../startup-error.ts";
-import { readIfThere } from "./files.ts";
+import { readPlainIfThere } from "./files.ts";
 import type { Binaries } from "./find-binaries.ts";
 
 /** True when there is a database, and these programs can open it. */
 export async function databaseExists(data: string, binaries: Binaries): Promise<boolean> {
-  const text = await readIfThere(join(data, "PG_VERSION"));
+  const text = await readPlainIfThere(join(data, "PG_VERSION"));
   if (text === undefined) return false;
   const written = Number.parseInt(text, 10);
   if (written > binaries.major) {

@@ -10,6 +10,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EDQUOT: "the disk quota is used up",
   ENOTDIR: "a part of the path is not a folder",
   EEXIST: "it is not a folder",
+  ELOOP: "a symbolic link is in the way",
   ENAMETOOLONG: "the path is too long",
 };
 

@@ -1,10 +1,10 @@
 // Picks a free loopback port: the one used last, if it is still free.
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { readIfThere } from "./files.ts";
+import { readPlainIfThere } from "./files.ts";
 
 export async function lastPort(data: string): Promise<number> {
-  const options = (await readIfThere(join(data, "postmaster.opts"))) ?? "";
+  const options = (await readPlainIfThere(join(data, "postmaster.opts"))) ?? "";
   return Number(/port=(\d+)/.exec(options)?.[1] ?? 0);
 }
 

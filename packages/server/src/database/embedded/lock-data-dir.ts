@@ -4,7 +4,7 @@ import { link, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StartupError } from "../../startup-error.ts";
-import { errorCode, readIfThere } from "./files.ts";
+import { errorCode, readPlainIfThere } from "./files.ts";
 import { bootId, processStart } from "./running-process.ts";
 
 export interface DataDirLock {
@@ -24,7 +24,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   }
   return {
     release: async () => {
-      if ((await readIfThere(path)) === mine) await rm(path, { force: true });
+      if ((await readPlainIfThere(path)) === mine) await rm(path, { force: true });
     },
   };
 }
@@ -43,7 +43,7 @@ async function take(path: string, mine: string, depth: number): Promise<number |
   try {
     for (let tries = 0; tries < 500; tries++) {
       if (await linkIfFree(draft, path)) return undefined;
-      const seen = await readIfThere(path);
+      const seen = await readPlainIfThere(path);
       if (seen === undefined) continue;
       const holder = await liveHolder(seen);
       if (holder !== undefined) return holder;
@@ -60,7 +60,7 @@ async function replaceStale(path: string, seen: string, draft: string, mine: str
   const guard = `${path}.next`;
   if ((await take(guard, mine, depth + 1)) !== undefined) return false;
   try {
-    if ((await readIfThere(path)) !== seen) return false;
+    if ((await readPlainIfThere(path)) !== seen) return false;
     await rename(draft, path);
     return true;
   } finally {

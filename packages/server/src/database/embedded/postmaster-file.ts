@@ -1,7 +1,7 @@
 // Reads postmaster.pid, in which a server says that it runs on a data folder.
-import { lchown, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode, readIfThere } from "./files.ts";
+import { createFile, errorCode, readPlainIfThere } from "./files.ts";
 import { runCommand } from "./run-command.ts";
 import { processStart } from "./running-process.ts";
 
@@ -16,7 +16,7 @@ export interface PostmasterFile {
 const NO_SUCH_PID = 2_147_483_647;
 
 export async function readPostmasterFile(data: string): Promise<PostmasterFile | undefined> {
-  const text = await readIfThere(join(data, "postmaster.pid"));
+  const text = await readPlainIfThere(join(data, "postmaster.pid"));
   if (text === undefined) return undefined;
   const lines = text.split("\n").map((line) => line.trim());
   return {
@@ -31,8 +31,10 @@ export async function readPostmasterFile(data: string): Promise<PostmasterFile |
 export async function isPostmasterOf(pid: number, data: string): Promise<boolean> {
   if (pid <= 0 || (await processStart(pid)) === undefined) return false;
   if (process.platform !== "linux") {
-    const { output } = await runCommand({ file: "ps", args: ["-o", "command=", "-p", String(pid)] });
-    return output.includes("postgres");
+    const { output } = await runCommand({ file: "ps", args: ["-o", "uid=,command=", "-p", String(pid)] });
+    const [uid = ""] = output.trim().split(/\s+/);
+    // Some systems write the highest user ids as negative numbers.
+    return output.includes("postgres") && Number(uid) >>> 0 === (await stat(data)).uid >>> 0;
   }
   return (await worksIn(pid, data)) ?? (await wasStartedOn(pid, data));
 }
@@ -54,7 +56,9 @@ export async function worksIn(pid: number, data: string): Promise<boolean | unde
 
 async function wasStartedOn(pid: number, data: string): Promise<boolean> {
   const args = (await readProc(pid, "cmdline"))?.split("\0") ?? [];
-  return args.includes(data);
+  if (!args.includes(data)) return false;
+  const [owner, folder] = await Promise.all([stat(`/proc/${pid}`), stat(data)]);
+  return owner.uid === folder.uid;
 }
 
 async function readProc(pid: number, name: "comm" | "cmdline"): Promise<string | undefined> {
@@ -73,10 +77,10 @@ async function readProc(pid: number, name: "comm" | "cmdline"): Promise<string |
 export async function disownPostmasterFile(data: string, file: PostmasterFile): Promise<void> {
   const path = join(data, "postmaster.pid");
   if (file.pid === 0) return rm(path, { force: true });
-  const { uid, gid } = await stat(path);
+  const owner = process.getuid?.() === 0 ? await stat(data) : undefined;
   const draft = `${path}.stale`;
   await rm(draft, { force: true });
-  await writeFile(draft, file.text.replace(/^.*$/m, String(NO_SUCH_PID)), { flag: "wx", mode: 0o600 });
-  if (process.getuid?.() === 0) await lchown(draft, uid, gid);
+  const text = file.text.replace(/^.*$/m, String(NO_SUCH_PID));
+  await createFile(draft, text, { mode: 0o600, ...(owner && { owner }) });
   await rename(draft, path);
 }

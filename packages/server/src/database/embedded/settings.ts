@@ -17,7 +17,10 @@ log_error_verbosity = terse
 log_checkpoints = off
 `;
 
-/** Loopback only, and no Unix socket: a socket's path may be no longer than 107 bytes, a data folder's may. */
+/**
+ * Loopback only, and no Unix socket: a socket's path may be no longer than 107 bytes, a data folder's may. Whoever
+ * connects and does not log in keeps a place for 5 seconds, not for PostgreSQL's 60.
+ */
 export function commandLineSettings(port: number): string {
-  return `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=`;
+  return `-c port=${port} -c listen_addresses=127.0.0.1 -c authentication_timeout=5s -c unix_socket_directories=`;
 }

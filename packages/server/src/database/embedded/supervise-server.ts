@@ -1,4 +1,4 @@
-// Looks after the running server: one that dies (killed, out of memory) is started again on the same port.
+// Looks after the running server: one that dies (killed, out of memory) is started again.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunningServer } from "./adopt-server.ts";
 import { isPostmasterOf } from "./postmaster-file.ts";
@@ -13,26 +13,21 @@ export interface SuperviseOptions {
 }
 
 export interface Supervisor {
-  pid(): number;
+  /** The server as it is now. */
+  current(): RunningServer;
   /** Stops looking, and says which process is the server now. */
   end(): Promise<number>;
 }
 
 export function superviseServer(first: RunningServer, options: SuperviseOptions): Supervisor {
   const ended = new AbortController();
-  let { pid } = first;
+  let server = first;
 
   const restart = async (): Promise<void> => {
-    options.log(`PostgreSQL (process ${pid}) has died. Starting it again.`);
+    options.log(`PostgreSQL (process ${server.pid}) has died. Starting it again.`);
     try {
-      const server = await options.restart();
-      pid = server.pid;
-      options.log(`PostgreSQL runs again (process ${pid}).`);
-      if (server.port !== first.port) {
-        options.log(
-          `Its port ${first.port} was taken meanwhile, it is now ${server.port}: restart Coinslot.`,
-        );
-      }
+      server = await options.restart();
+      options.log(`PostgreSQL runs again (process ${server.pid}, port ${server.port}).`);
     } catch (error) {
       options.log(
         `PostgreSQL did not start again: ${error instanceof Error ? error.message : String(error)}`,
@@ -47,17 +42,17 @@ export function superviseServer(first: RunningServer, options: SuperviseOptions)
     for (;;) {
       await pause(LOOK_EVERY_MS);
       if (ended.signal.aborted) return;
-      if (!(await isPostmasterOf(pid, options.data))) await restart();
+      if (!(await isPostmasterOf(server.pid, options.data))) await restart();
     }
   };
   const looking = look();
 
   return {
-    pid: () => pid,
+    current: () => server,
     async end() {
       ended.abort();
       await looking;
-      return pid;
+      return server.pid;
     },
   };
 }

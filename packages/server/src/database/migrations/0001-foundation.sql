@@ -155,3 +155,10 @@ CREATE TABLE signing_keys (
 );
 CREATE UNIQUE INDEX signing_keys_one_active ON signing_keys (state) WHERE state = 'ACTIVE';
 CREATE UNIQUE INDEX signing_keys_one_next ON signing_keys (state) WHERE state = 'NEXT';
+
+-- Every address that this installation has signed as. Receipts never expire, so what was signed under an earlier one
+-- is still ours.
+CREATE TABLE issuers (
+  url           text PRIMARY KEY,
+  first_used_at timestamptz NOT NULL
+);

@@ -37,5 +37,4 @@ export type Phase =
   | "connecting"
   | "completing the TLS handshake"
   | "sending the request"
-  | "waiting for the response headers"
-  | "reading the response body";
+  | "waiting for the response headers";

@@ -1,7 +1,8 @@
 // Opens a TLS connection to a name, on an address that was checked: the one that is judged is the one connected to,
 // so a name that changes its mind between two lookups gains nothing.
 import tls from "node:tls";
-import type { WebhookRequest } from "./build-request.ts";
+import type { AttemptClock } from "./attempt-clock.ts";
+import type { Target } from "./build-request.ts";
 import type { Lookup, ResolvedAddress } from "./cached-lookup.ts";
 import type { AddressCheck } from "./check-address.ts";
 import { explainError } from "./explain-failure.ts";
@@ -23,34 +24,33 @@ export interface Progress {
   tlsMs: number | null;
 }
 
-type Target = Pick<WebhookRequest, "hostname" | "isAddress" | "port">;
-
-/** A failure, or a socket that has completed its handshake. The caller gives up through the signal. */
+/** A failure, or a socket that has completed its handshake. When the clock ends, nothing more goes out. */
 export async function openPinned(
   connector: Connector,
   target: Target,
   progress: Progress,
-  signal: AbortSignal,
+  clock: AttemptClock,
 ): Promise<tls.TLSSocket | Failure> {
   let addresses: readonly string[];
   try {
-    addresses = await lookUp(connector, target, progress, signal);
+    addresses = await lookUp(connector, target, progress, clock);
   } catch (error) {
     return explainError(error, "looking up the name");
   }
   if (addresses.length === 0) return { code: "name_not_resolved", sentence: "the name did not resolve" };
   // Every one of them, not only the one that would be used: mixed records are how a guard gets tested.
   if (!addresses.every(connector.isAllowed)) {
-    return { code: "address_not_allowed", sentence: "the address is not one that webhooks may be sent to" };
+    return { code: "address_not_allowed", sentence: "address not allowed: webhooks may not go there" };
   }
   let failure: Failure = { code: "unreachable", sentence: "the receiver could not be reached" };
   const tries = addresses.slice(0, addressTriesMaxCount);
   for (const [index, address] of tries.entries()) {
+    if (clock.ended !== null) break;
     const tryMs = index < tries.length - 1 ? addressTryMs : null;
-    const outcome = await connect(connector, target, address, tryMs, progress, signal);
+    const outcome = await connect(connector, target, address, tryMs, progress, clock);
     if (outcome instanceof tls.TLSSocket) return outcome;
     failure = outcome;
-    if (progress.phase !== "connecting" || signal.aborted) break;
+    if (progress.phase !== "connecting") break;
   }
   return failure;
 }
@@ -59,14 +59,14 @@ async function lookUp(
   { lookup, nowMs }: Connector,
   { hostname, isAddress }: Target,
   progress: Progress,
-  signal: AbortSignal,
+  clock: AttemptClock,
 ): Promise<readonly string[]> {
   if (isAddress) return [hostname];
   progress.phase = "looking up the name";
   const startedMs = nowMs();
   const gaveUp = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(new Error("gave up"));
-    signal.addEventListener("abort", () => reject(new Error("gave up")), { once: true });
+    clock.onEnd = () => reject(new Error("gave up"));
+    if (clock.ended !== null) clock.onEnd();
   });
   const found = await Promise.race([lookup(hostname), gaveUp]);
   progress.lookupMs = nowMs() - startedMs;
@@ -91,10 +91,11 @@ function connect(
   address: string,
   tryMs: number | null,
   progress: Progress,
-  signal: AbortSignal,
+  clock: AttemptClock,
 ): Promise<tls.TLSSocket | Failure> {
   return new Promise((resolve) => {
     progress.phase = "connecting";
+    let isDone = false;
     let phaseStartedMs = nowMs();
     const socket = tls.connect({
       host: address,
@@ -106,15 +107,16 @@ function connect(
       rejectUnauthorized: true,
     });
     const finish = (outcome: tls.TLSSocket | Failure) => {
+      if (isDone) return;
+      isDone = true;
       clearTimeout(timer);
-      signal.removeEventListener("abort", giveUp);
       if (!(outcome instanceof tls.TLSSocket)) socket.destroy();
       resolve(outcome);
     };
     const fail = (error: unknown) => finish(explainError(error, progress.phase));
     const giveUp = () => fail(Object.assign(new Error("gave up"), { code: "ETIMEDOUT" }));
     const timer = tryMs === null ? undefined : setTimeout(giveUp, tryMs);
-    signal.addEventListener("abort", giveUp, { once: true });
+    clock.onEnd = giveUp;
     // Stays on for the socket's life: an error nobody listens to would end the process.
     socket.on("error", fail);
     socket.once("close", () => fail(Object.assign(new Error("closed"), { code: "ECONNRESET" })));
@@ -129,6 +131,5 @@ function connect(
       socket.setNoDelay(true);
       finish(socket);
     });
-    if (signal.aborted) giveUp();
   });
 }

@@ -9,6 +9,7 @@ export interface ResponseTap {
   flooded: boolean;
 }
 
+const digitOne = 0x31;
 const continueHead = /^HTTP\/1\.[01] 100[ \r]/;
 const headEnd = Buffer.from("\r\n\r\n");
 
@@ -18,7 +19,7 @@ export function tapResponses(socket: TLSSocket): ResponseTap {
   socket.read = (size?: number) => {
     const chunk: Buffer | null = read.call(socket, size);
     if (chunk === null) return null;
-    if (tap.bytes < responseMaxBytes) renameContinues(chunk);
+    if (chunk[9] === digitOne) renameContinues(chunk);
     tap.bytes += chunk.length;
     if (tap.bytes > responseMaxBytes && !tap.flooded) {
       tap.flooded = true;

@@ -3,7 +3,7 @@ import { TLSSocket } from "node:tls";
 import { type Attempt, finishedAttempt } from "./attempt.ts";
 import type { AttemptClock } from "./attempt-clock.ts";
 import type { WebhookRequest } from "./build-request.ts";
-import { createConnection } from "./connection.ts";
+import { type Connection, createConnection } from "./connection.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
 import { exchange, type Response } from "./exchange.ts";
 import { explainError, explainTimeout } from "./explain-failure.ts";
@@ -56,24 +56,24 @@ async function reach(
   clock: AttemptClock,
   progress: FullProgress,
 ): Promise<Outcome> {
-  const kept = tools.pool.take(request.origin);
+  const kept = tools.pool.take(request.target.origin);
   if (kept !== null) {
     const outcome = await ask(tools, kept, request, clock, progress);
     // The receiver had closed it, or was about to: says nothing about the receiver, so it gets a fresh one.
     if (outcome !== "stale") return outcome;
   }
-  const opened = await openPinned(tools.connector, request, progress, clock.signal);
+  const opened = await openPinned(tools.connector, request.target, progress, clock);
   if (!(opened instanceof TLSSocket)) {
     return { response: null, failure: givenUp(clock, progress) ?? opened };
   }
-  const connection = createConnection(request.origin, opened, tools.nowMs());
+  const connection = createConnection(request.target.origin, opened, tools.nowMs());
   const outcome = await ask(tools, connection, request, clock, progress);
   return outcome === "stale" ? { response: null, failure: explainError(null, progress.phase) } : outcome;
 }
 
 async function ask(
   { pool, nowMs }: AttemptTools,
-  connection: ReturnType<typeof createConnection>,
+  connection: Connection,
   request: WebhookRequest,
   clock: AttemptClock,
   progress: FullProgress,
@@ -82,17 +82,9 @@ async function ask(
   const isReused = connection.requestCount > 0;
   connection.requestCount += 1;
   progress.phase = "waiting for the response headers";
-  const onHeaders = () => {
-    clock.headersCame();
-    progress.firstByteMs = nowMs() - sentMs;
-    progress.phase = "reading the response body";
-  };
-  const { response, error, reusable, unsentBytes, anyByteCame } = await exchange(
-    connection,
-    request,
-    onHeaders,
-    clock.signal,
-  );
+  const exchanged = await exchange(connection, request, clock, nowMs);
+  const { response, headersAtMs, error, reusable, unsentBytes, anyByteCame } = exchanged;
+  if (headersAtMs !== null) progress.firstByteMs = headersAtMs - sentMs;
   if (reusable) pool.give(connection);
   if (response !== null) return { response, failure: judgeResponse(response.status, response.headers) };
   if (unsentBytes > 0) progress.phase = "sending the request";
@@ -101,7 +93,7 @@ async function ask(
   return { response: null, failure: failure ?? explainError(error, progress.phase) };
 }
 
-function givenUp({ signal }: AttemptClock, { phase }: Progress): Failure | null {
-  if (!signal.aborted) return null;
-  return signal.reason === "canceled" ? canceled : explainTimeout(phase);
+function givenUp({ ended }: AttemptClock, { phase }: Progress): Failure | null {
+  if (ended === null) return null;
+  return ended === "canceled" ? canceled : explainTimeout(phase);
 }

@@ -2,13 +2,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { type Attempt, finishedAttempt } from "./attempt.ts";
 import { type AttemptClock, startAttemptClock } from "./attempt-clock.ts";
-import { buildRequest } from "./build-request.ts";
+import { buildRequest, rememberTargets } from "./build-request.ts";
 import { cachedLookup, type Lookup } from "./cached-lookup.ts";
 import { createAddressCheck } from "./check-address.ts";
 import { createConnectionPool } from "./connection-pool.ts";
 import type { Failure } from "./failure.ts";
 import { type AttemptTools, canceled, runAttempt } from "./run-attempt.ts";
-import { originInFlightMaxCount } from "./sending-limits.ts";
+import { originInFlightMaxCount, rememberedUrlsMaxCount } from "./sending-limits.ts";
 import { createTrust } from "./trust.ts";
 
 export interface SenderOptions {
@@ -49,24 +49,26 @@ export function createSender(options: SenderOptions): Sender {
     pool: createConnectionPool(nowMs),
     nowMs,
   };
+  const parseTarget = rememberTargets(rememberedUrlsMaxCount);
   const inFlight = new Map<string, Set<AttemptClock>>();
   let isClosed = false;
 
   return {
     async send(url, receiptJwt, signal) {
-      const request = buildRequest(url, receiptJwt);
-      if (request === null) return finishedAttempt({}, invalidUrl);
+      const target = parseTarget(url);
+      if (target === null) return finishedAttempt({}, invalidUrl);
+      const request = buildRequest(target, receiptJwt);
       if (isClosed || signal?.aborted) return finishedAttempt(request.headers, canceled);
-      const siblings = inFlight.get(request.origin) ?? new Set();
+      const siblings = inFlight.get(target.origin) ?? new Set();
       if (siblings.size >= originInFlightMaxCount) return finishedAttempt(request.headers, busy);
       const clock = startAttemptClock(signal);
-      inFlight.set(request.origin, siblings.add(clock));
+      inFlight.set(target.origin, siblings.add(clock));
       try {
         return await runAttempt(tools, request, clock);
       } finally {
         clock.stop();
         siblings.delete(clock);
-        if (siblings.size === 0) inFlight.delete(request.origin);
+        if (siblings.size === 0) inFlight.delete(target.origin);
       }
     },
 

@@ -16,9 +16,11 @@ export const responseMaxBytes = 256 * 1024;
 export const retryAfterMaxMs = limits.webhookRetrySpanMs;
 export const redirectShownMaxChars = 200;
 
-/** Connections. As many idle ones as may be in flight, or a full round would close half of them each time. */
+export const rememberedUrlsMaxCount = 1_000;
+
+/** Connections. */
 export const originInFlightMaxCount = 256;
-export const originIdleMaxCount = originInFlightMaxCount;
+export const originIdleMaxCount = 256;
 export const idleMaxCount = 500;
 export const idleMaxMs = 20_000;
 /** A connection stays on the address it was made to, so its age bounds how long a name's old address is used. */
@@ -43,4 +45,8 @@ assertLimit(ackTimeoutMs + bodyGraceMs < attemptMaxMs, "an attempt must outlast 
 assertLimit(responseMaxBytes > responseBodyKeepBytes + responseHeadersMaxBytes, "an answer must fit");
 assertLimit(addressTryMs * addressTriesMaxCount < ackTimeoutMs, "every address must get its turn");
 assertLimit(idleMaxMs <= connectionMaxAgeMs, "an idle connection must not outlive the oldest");
+assertLimit(
+  originInFlightMaxCount <= originIdleMaxCount,
+  "a full round must not close what the next one needs",
+);
 assertLimit(originIdleMaxCount <= idleMaxCount, "one origin must fit among all");

@@ -4,7 +4,7 @@
 import dns from "node:dns/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Lookup, ResolvedAddress } from "./cached-lookup.ts";
-import { threadLookupPatienceMs, threadLookupsMaxCount } from "./sending-limits.ts";
+import { ackTimeoutMs, threadLookupPatienceMs, threadLookupsMaxCount } from "./sending-limits.ts";
 
 export interface NameServices {
   readonly lookup: Lookup;
@@ -22,11 +22,11 @@ export function createSystemLookup(services: NameServices = systemServices): Loo
   const waiting: (() => void)[] = [];
   let running = 0;
 
-  const onThread = async (hostname: string, answered: () => boolean) => {
+  const onThread = async (hostname: string, isOver: () => boolean) => {
     if (running >= threadLookupsMaxCount) await new Promise<void>((resolve) => waiting.push(resolve));
     else running += 1;
     try {
-      return answered() ? [] : await services.lookup(hostname);
+      return isOver() ? [] : await services.lookup(hostname);
     } finally {
       const next = waiting.shift();
       if (next === undefined) running -= 1;
@@ -35,20 +35,24 @@ export function createSystemLookup(services: NameServices = systemServices): Loo
   };
 
   return async (hostname) => {
-    let answered = false;
-    const patience = new AbortController();
-    const thread = onThread(hostname, () => answered);
-    const network = delay(threadLookupPatienceMs, undefined, { signal: patience.signal, ref: false })
+    let isOver = false;
+    const over = new AbortController();
+    const wait = { signal: over.signal, ref: false };
+    const thread = onThread(hostname, () => isOver);
+    const network = delay(threadLookupPatienceMs, undefined, wait)
       .then(() => resolveOverNetwork(services, hostname))
       // No answer this way says nothing: the name may be in the hosts file. The thread decides.
       .catch(() => thread);
+    // Nobody waits for longer, so that a lookup still in line by then need not take a thread.
+    const tooLate = delay(ackTimeoutMs, undefined, wait).then(() => {
+      throw new Error(`No answer for ${hostname}`);
+    });
     try {
-      return await Promise.race([thread, network]);
+      return await Promise.race([thread, network, tooLate]);
     } finally {
-      answered = true;
-      patience.abort();
-      thread.catch(() => undefined);
-      network.catch(() => undefined);
+      isOver = true;
+      over.abort();
+      for (const left of [thread, network, tooLate]) left.catch(() => undefined);
     }
   };
 }

@@ -1,10 +1,10 @@
 // Connections: kept, stale, bounded, and never older than the name they were made for.
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Connection } from "../../../src/webhooks/sending/connection.ts";
 import { createConnectionPool } from "../../../src/webhooks/sending/connection-pool.ts";
 import { idleMaxCount, originIdleMaxCount } from "../../../src/webhooks/sending/sending-limits.ts";
-import { answer, type Behaviour } from "./receiver.ts";
+import { answer, type Behaviour, reset } from "./receiver.ts";
 import { jwt, testReceiver, testSender } from "./test-sender.ts";
 
 const never: Behaviour = () => undefined;
@@ -20,13 +20,13 @@ describe("a kept connection", () => {
     expect(receiver.connectionCount()).toBe(2);
   });
 
-  it.each(["destroy", "end", "resetAndDestroy"] as const)(
+  it.each(["destroy", "end", "reset"] as const)(
     "that the receiver closes (%s) as the request comes in is replaced within the attempt",
     async (how) => {
       const receiver = await testReceiver({
         behave: (socket, request) => {
           if (request.numberOnConnection === 1) answer(200)(socket, request);
-          else if (how === "resetAndDestroy") socket.resetAndDestroy();
+          else if (how === "reset") reset(socket);
           else socket[how]();
         },
       });
@@ -111,17 +111,29 @@ describe("a kept connection", () => {
 describe("the pool", () => {
   function fakeConnection(origin: string) {
     let destroyed = false;
-    const socket = { get destroyed() { return destroyed; }, destroy: () => { destroyed = true; }, once: () => undefined };
+    const socket = {
+      get destroyed() {
+        return destroyed;
+      },
+      destroy: () => {
+        destroyed = true;
+      },
+      once: () => undefined,
+    };
     // The pool looks at nothing else.
     return { origin, socket, openedAtMs: 0, idleSinceMs: 0, requestCount: 1 } as unknown as Connection;
   }
 
   it("keeps a bounded number of connections, and drops the one idle for longest", () => {
     const pool = createConnectionPool(() => 0);
-    const connections = Array.from({ length: idleMaxCount + 20 }, (_, index) => fakeConnection(`https://${index}.test`));
+    const connections = Array.from({ length: idleMaxCount + 20 }, (_, index) =>
+      fakeConnection(`https://${index}.test`),
+    );
     for (const connection of connections) pool.give(connection);
     expect(pool.idleCount).toBe(idleMaxCount);
-    expect(connections.map(({ socket }) => socket.destroyed)).toEqual(connections.map((_, index) => index < 20));
+    expect(connections.map(({ socket }) => socket.destroyed)).toEqual(
+      connections.map((_, index) => index < 20),
+    );
     expect(pool.take("https://0.test")).toBeNull();
     expect(pool.take("https://20.test")).toBe(connections[20]);
     expect(pool.take("https://20.test")).toBeNull();
@@ -129,7 +141,9 @@ describe("the pool", () => {
 
   it("keeps a bounded number for one origin, and hands out the freshest", () => {
     const pool = createConnectionPool(() => 0);
-    const connections = Array.from({ length: originIdleMaxCount + 5 }, () => fakeConnection("https://a.test"));
+    const connections = Array.from({ length: originIdleMaxCount + 5 }, () =>
+      fakeConnection("https://a.test"),
+    );
     for (const connection of connections) pool.give(connection);
     expect(pool.idleCount).toBe(originIdleMaxCount);
     expect(pool.take("https://a.test")).toBe(connections[originIdleMaxCount - 1]);
@@ -144,12 +158,17 @@ describe("many at once", () => {
     const receiver = await testReceiver();
     const sender = testSender();
     const shutdown = new AbortController();
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on("warning", onWarning);
+    onTestFinished(() => void process.off("warning", onWarning));
     for (const _ of [1, 2, 3]) {
       const attempts = await Promise.all(
         Array.from({ length: 40 }, () => sender.send(receiver.url(), jwt, shutdown.signal)),
       );
       expect(attempts.filter(({ delivered }) => !delivered)).toEqual([]);
     }
+    expect(warnings).toEqual([]);
     expect(receiver.requests).toHaveLength(120);
     expect(receiver.connectionCount()).toBeLessThanOrEqual(40);
   });
@@ -209,7 +228,10 @@ describe("the caller", () => {
 });
 
 describe("a name with several addresses", () => {
-  const lookup = (...addresses: string[]) => async () => addresses.map((address) => ({ address, family: 4 }));
+  const lookup =
+    (...addresses: string[]) =>
+    async () =>
+      addresses.map((address) => ({ address, family: 4 }));
 
   it("is tried on the next when one refuses", async () => {
     const receiver = await testReceiver({ host: "127.0.0.3" });

@@ -3,7 +3,7 @@ import net from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createAuthority, selfSigned } from "./make-certificate.ts";
-import { answer, answerBytes, testAuthority } from "./receiver.ts";
+import { answer, answerBytes, listen, testAuthority } from "./receiver.ts";
 import { jwt, testReceiver, testSender } from "./test-sender.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -35,7 +35,9 @@ describe("an answer", () => {
 
   it("that redirects nowhere, or to somewhere long, still reads well", async () => {
     const nowhere = await testReceiver({ behave: answer(302) });
-    const long = await testReceiver({ behave: answer(302, { location: `https://a.test/${"x".repeat(4_000)}` }) });
+    const long = await testReceiver({
+      behave: answer(302, { location: `https://a.test/${"x".repeat(4_000)}` }),
+    });
     const sender = testSender();
     expect((await sender.send(nowhere.url(), jwt)).failure?.sentence).toBe("redirect (302) was not followed");
     expect((await sender.send(long.url(), jwt)).failure?.sentence.length).toBeLessThan(300);
@@ -43,10 +45,26 @@ describe("an answer", () => {
 
   it.each([
     ["HTTP/1.0", answerBytes("HTTP/1.0 200 OK\r\n\r\nhello", true), "hello"],
-    ["no length, ended by closing", answerBytes("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhi", true), "hi"],
-    ["chunks", answerBytes("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"), "hi"],
-    ["100 before 200", answerBytes("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"), "ok"],
-    ["103 before 200", answerBytes("HTTP/1.1 103 Hints\r\nlink: a\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), ""],
+    [
+      "no length, ended by closing",
+      answerBytes("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhi", true),
+      "hi",
+    ],
+    [
+      "chunks",
+      answerBytes("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
+      "hi",
+    ],
+    [
+      "100 before 200",
+      answerBytes("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"),
+      "ok",
+    ],
+    [
+      "103 before 200",
+      answerBytes("HTTP/1.1 103 Hints\r\nlink: a\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"),
+      "",
+    ],
     ["no reason phrase", answerBytes("HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok"), "ok"],
   ])("with %s is delivered", async (_what, behave, body) => {
     const receiver = await testReceiver({ behave });
@@ -56,9 +74,9 @@ describe("an answer", () => {
 
   it("with a 100 on its own, then a 200, is delivered", async () => {
     const receiver = await testReceiver({
-      behave: (socket) => {
+      behave: (socket, request) => {
         socket.write("HTTP/1.1 100 Continue\r\n\r\n");
-        setTimeout(() => answer(200)(socket, receiver.requests[0] as never), 50);
+        setTimeout(() => answer(200)(socket, request), 50);
       },
     });
     expect((await testSender().send(receiver.url(), jwt)).delivered).toBe(true);
@@ -66,10 +84,22 @@ describe("an answer", () => {
 
   it.each([
     ["garbage", answerBytes("SSH-2.0-OpenSSH_9.6\r\n"), "invalid_response"],
-    ["two lengths", answerBytes("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n"), "invalid_response"],
-    ["an upgrade", answerBytes("HTTP/1.1 101 Up\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"), "invalid_response"],
+    [
+      "two lengths",
+      answerBytes("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n"),
+      "invalid_response",
+    ],
+    [
+      "an upgrade",
+      answerBytes("HTTP/1.1 101 Up\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"),
+      "invalid_response",
+    ],
     ["half a status line", answerBytes("HTTP/1.1 20", true), "connection_reset"],
-    ["headers too large", answerBytes(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(20_000)}\r\n\r\n`), "headers_too_large"],
+    [
+      "headers too large",
+      answerBytes(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(20_000)}\r\n\r\n`),
+      "headers_too_large",
+    ],
     ["nothing", answerBytes("", true), "connection_reset"],
   ])("with %s is a failure", async (_what, behave, code) => {
     const receiver = await testReceiver({ behave });
@@ -83,9 +113,26 @@ describe("an answer", () => {
     const receiver = await testReceiver({ behave: (socket) => socket.end(bytes) });
     const sender = testSender();
     const piece = fc.oneof(
-      fc.constantFrom("HTTP/1.1 200 OK\r\n", "HTTP/1.1 100 C\r\n\r\n", "HTTP/1.1 103 E\r\n\r\n", "HTTP/1.0 500 No\r\n"),
-      fc.constantFrom("content-length: 5\r\n", "transfer-encoding: chunked\r\n", "connection: close\r\n", "\r\n", "5\r\nhello\r\n"),
-      fc.constantFrom("__proto__: 1\r\n", "constructor: 2\r\n", "constructor: 3\r\n", "keep-alive: timeout=0\r\n", "0\r\n\r\n"),
+      fc.constantFrom(
+        "HTTP/1.1 200 OK\r\n",
+        "HTTP/1.1 100 C\r\n\r\n",
+        "HTTP/1.1 103 E\r\n\r\n",
+        "HTTP/1.0 500 No\r\n",
+      ),
+      fc.constantFrom(
+        "content-length: 5\r\n",
+        "transfer-encoding: chunked\r\n",
+        "connection: close\r\n",
+        "\r\n",
+        "5\r\nhello\r\n",
+      ),
+      fc.constantFrom(
+        "__proto__: 1\r\n",
+        "constructor: 2\r\n",
+        "constructor: 3\r\n",
+        "keep-alive: timeout=0\r\n",
+        "0\r\n\r\n",
+      ),
       fc.string({ maxLength: 20 }),
     );
     await fc.assert(
@@ -136,7 +183,9 @@ describe("what is kept of an answer", () => {
   });
 
   it("is the compressed bytes of a compressed body", async () => {
-    const receiver = await testReceiver({ behave: answer(200, { "content-encoding": "gzip" }, "not gzip at all") });
+    const receiver = await testReceiver({
+      behave: answer(200, { "content-encoding": "gzip" }, "not gzip at all"),
+    });
     const attempt = await testSender().send(receiver.url(), jwt);
     expect(attempt).toMatchObject({ delivered: true, response: { body: "not gzip at all" } });
   });
@@ -165,10 +214,25 @@ describe("a certificate", () => {
   const names = ["receiver.test"];
   it.each([
     ["that has expired", testAuthority.issue({ names, ...expired }), "certificate_expired", "has expired"],
-    ["that is not valid yet", testAuthority.issue({ names, ...future }), "certificate_not_yet_valid", "not valid yet"],
-    ["for another name", testAuthority.issue({ names: ["other.test"] }), "certificate_wrong_name", "another name"],
+    [
+      "that is not valid yet",
+      testAuthority.issue({ names, ...future }),
+      "certificate_not_yet_valid",
+      "not valid yet",
+    ],
+    [
+      "for another name",
+      testAuthority.issue({ names: ["other.test"] }),
+      "certificate_wrong_name",
+      "another name",
+    ],
     ["that is self-signed", selfSigned({ names }), "certificate_untrusted", "self-signed"],
-    ["of an unknown issuer", createAuthority("?").issue({ names }), "certificate_untrusted", "issuer is unknown"],
+    [
+      "of an unknown issuer",
+      createAuthority("?").issue({ names }),
+      "certificate_untrusted",
+      "issuer is unknown",
+    ],
   ])("%s is refused before the receipt is sent", async (_what, certificate, code, words) => {
     const receiver = await testReceiver({ certificate });
     const attempt = await testSender().send(receiver.url(), jwt);
@@ -185,7 +249,9 @@ describe("a certificate", () => {
 
   it("is asked for by the name in the URL, without a final dot", async () => {
     const names: (string | false | null)[] = [];
-    const receiver = await testReceiver({ onSecure: (socket) => names.push(Reflect.get(socket, "servername")) });
+    const receiver = await testReceiver({
+      onSecure: (socket) => names.push(Reflect.get(socket, "servername")),
+    });
     const sender = testSender();
     expect((await sender.send(receiver.url("/", "receiver.test."), jwt)).delivered).toBe(true);
     expect((await sender.send(receiver.url("/", "a.receiver.test"), jwt)).delivered).toBe(true);
@@ -215,18 +281,20 @@ describe("without an answer", () => {
   });
 
   it("a receiver that does not speak TLS is explained", async () => {
-    const server = net.createServer((socket) => socket.on("error", () => undefined).end("220 mail ready\r\n"));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as net.AddressInfo;
+    const server = net.createServer((socket) =>
+      socket.on("error", () => undefined).end("220 mail ready\r\n"),
+    );
+    const port = await listen(server);
     const { failure } = await testSender().send(`https://receiver.test:${port}/`, jwt);
     server.close();
     expect(failure).toEqual({ code: "tls_failed", sentence: "the TLS handshake failed" });
   });
 
   it("a connection that ends in the handshake is explained", async () => {
-    const server = net.createServer((socket) => socket.on("error", () => undefined).once("data", () => socket.destroy()));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as net.AddressInfo;
+    const server = net.createServer((socket) =>
+      socket.on("error", () => undefined).once("data", () => socket.destroy()),
+    );
+    const port = await listen(server);
     const { failure } = await testSender().send(`https://receiver.test:${port}/`, jwt);
     server.close();
     const sentence = "the connection was reset while completing the TLS handshake";

@@ -20,13 +20,26 @@ export interface Authority {
 
 export function createAuthority(name = "Test authority"): Authority {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const ca = certificate({ subject: name, issuer: name, publicKey, signer: privateKey, isAuthority: true, names: [] });
+  const ca = certificate({
+    subject: name,
+    issuer: name,
+    publicKey,
+    signer: privateKey,
+    isAuthority: true,
+    names: [],
+  });
   return {
     ca,
     issue(options) {
       const own = generateKeyPairSync("ec", { namedCurve: "P-256" });
       const subject = options.names[0] ?? "nobody";
-      const cert = certificate({ ...options, subject, issuer: name, publicKey: own.publicKey, signer: privateKey });
+      const cert = certificate({
+        ...options,
+        subject,
+        issuer: name,
+        publicKey: own.publicKey,
+        signer: privateKey,
+      });
       return { cert, key: pemOf(own.privateKey) };
     },
   };
@@ -56,7 +69,9 @@ function certificate(fields: Fields): string {
   const notAfter = fields.notAfter ?? new Date(Date.now() + dayMs);
   const extensions = [
     extension(oids.basicConstraints, sequence(...(fields.isAuthority ? [der(0x01, Buffer.of(0xff))] : []))),
-    ...(fields.names.length > 0 ? [extension(oids.subjectAltName, sequence(...fields.names.map(altName)))] : []),
+    ...(fields.names.length > 0
+      ? [extension(oids.subjectAltName, sequence(...fields.names.map(altName)))]
+      : []),
   ];
   const toSign = sequence(
     der(0xa0, der(0x02, Buffer.of(2))), // version 3
@@ -69,7 +84,11 @@ function certificate(fields: Fields): string {
     der(0xa3, sequence(...extensions)),
   );
   const signature = sign("sha256", toSign, fields.signer);
-  const whole = sequence(toSign, sequence(oids.ecdsaWithSha256), der(0x03, Buffer.concat([Buffer.of(0), signature])));
+  const whole = sequence(
+    toSign,
+    sequence(oids.ecdsaWithSha256),
+    der(0x03, Buffer.concat([Buffer.of(0), signature])),
+  );
   const lines = whole.toString("base64").match(/.{1,64}/g) ?? [];
   return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
 }

@@ -1,5 +1,5 @@
 // A TLS receiver on loopback for tests, programmable down to the bytes it answers, and what it saw.
-import type { Socket } from "node:net";
+import { type Server, Socket } from "node:net";
 import tls from "node:tls";
 import { type Authority, createAuthority, type Issued } from "./make-certificate.ts";
 
@@ -55,6 +55,21 @@ export function answerBytes(bytes: string | Buffer, end = false): Behaviour {
   };
 }
 
+/** Ends a connection with RST, below TLS. */
+export function reset(socket: tls.TLSSocket): void {
+  const below: unknown = Reflect.get(socket, "_parent");
+  if (!(below instanceof Socket)) throw new Error("no socket below TLS");
+  below.resetAndDestroy();
+}
+
+/** Starts a server on loopback and answers its port. */
+export async function listen(server: Server, host = "127.0.0.1"): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const { behave = answer(200), host = "127.0.0.1", certificate = defaultCertificate } = options;
   const requests: ReceivedRequest[] = [];
@@ -74,7 +89,13 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
         numberOnConnection += 1;
         const split = raw.indexOf("\r\n\r\n") + 4;
         const number = requests.length + 1;
-        const request = { raw, head: raw.slice(0, split), body: raw.slice(split), number, numberOnConnection };
+        const request = {
+          raw,
+          head: raw.slice(0, split),
+          body: raw.slice(split),
+          number,
+          numberOnConnection,
+        };
         requests.push(request);
         behave(socket, request);
       }
@@ -87,10 +108,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     socket.on("error", () => undefined);
     socket.once("close", () => open.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  const { port } = address;
+  const port = await listen(server, host);
   const dropConnections = () => {
     for (const socket of open) socket.destroy();
   };

@@ -1,11 +1,7 @@
 // A sender for tests: every name leads to loopback, and loopback is allowed, unless a test says otherwise.
 import { performance } from "node:perf_hooks";
 import { onTestFinished } from "vitest";
-import {
-  createSender,
-  type Sender,
-  type SenderOptions,
-} from "../../../src/webhooks/sending/send-webhook.ts";
+import { createSender, type Sender, type SenderOptions } from "../../../src/webhooks/sending/send-webhook.ts";
 import { type Receiver, type ReceiverOptions, startReceiver, testAuthority } from "./receiver.ts";
 
 export function testSender(options: Partial<SenderOptions> = {}): Sender {
