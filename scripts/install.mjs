@@ -1,6 +1,5 @@
 // Installs what is missing before a start or a test run, so that a fresh clone needs no step of its own. Plain Node.
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import {
   closeSync,
   existsSync,
@@ -13,7 +12,6 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -101,14 +99,24 @@ function thisLibc() {
   return libc;
 }
 
-/** Waits while another install of this folder runs; a lock whose process is gone does not count. */
-function takeLock(path) {
+/** Longer than an install takes over a slow line. */
+const LOCK_TIMEOUT_MS = 600_000;
+
+/**
+ * Waits while another install of this folder runs; a lock whose process is gone does not count. Returns a message for a
+ * person when the lock cannot be had.
+ */
+export function takeLock(path, timeoutMs = LOCK_TIMEOUT_MS) {
+  const deadline = performance.now() + timeoutMs;
   for (let waited = false; ; waited = true) {
     try {
       writeFileSync(path, String(process.pid), { flag: "wx" });
-      return;
+      return undefined;
     } catch (error) {
-      if (error.code !== "EEXIST") throw error;
+      if (error.code !== "EEXIST") return `Cannot install here: ${path} cannot be written (${error.code}).`;
+    }
+    if (performance.now() >= deadline) {
+      return `Another install holds ${path} for too long. If none runs, delete that file and try again.`;
     }
     const holder = readText(path);
     if (holder !== "" && !isRunning(Number(holder))) {
@@ -166,11 +174,10 @@ function main(root, mode) {
   const complete = () => missingPackages(lock, installed(), mode, thisSystem(root)).length === 0;
   if (complete()) return undefined;
 
-  const lockFile = join(
-    tmpdir(),
-    `coinslot-install-${createHash("sha256").update(root).digest("hex").slice(0, 16)}.lock`,
-  );
-  takeLock(lockFile);
+  // Inside the clone, where only those can write who may install: not in a folder that all users share.
+  const lockFile = join(root, ".install.lock");
+  const blocked = takeLock(lockFile);
+  if (blocked) return blocked;
   try {
     if (complete()) return undefined;
     console.log("Installing what Coinslot needs, once ...");

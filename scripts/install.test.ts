@@ -1,6 +1,9 @@
-// What counts as missing before a start or a test run.
-import { describe, expect, test } from "vitest";
-import { missingPackages, nodeTooOld, npmArguments } from "./install.mjs";
+// What counts as missing before a start or a test run, and the lock of an install.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { missingPackages, nodeTooOld, npmArguments, takeLock } from "./install.mjs";
 
 const linux = { os: "linux", cpu: "arm64", libc: () => "glibc", exists: () => true };
 
@@ -103,5 +106,37 @@ describe("the version of Node", () => {
     expect(nodeTooOld(">=20.19", version)).toMatch(
       /^Coinslot needs Node 20\.19 or later, and this is [^\n]+$/,
     );
+  });
+});
+
+describe("the lock of an install", () => {
+  function lockFile(): string {
+    const folder = mkdtempSync(join(tmpdir(), "coinslot-install-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    return join(folder, ".install.lock");
+  }
+
+  test("is taken when it is free, and from a process that is gone", () => {
+    const path = lockFile();
+    expect(takeLock(path, 0)).toBeUndefined();
+    expect(readFileSync(path, "utf8")).toBe(String(process.pid));
+    // Higher than any pid that a system gives out.
+    writeFileSync(path, "2147483647");
+    expect(takeLock(path, 5_000)).toBeUndefined();
+    expect(readFileSync(path, "utf8")).toBe(String(process.pid));
+  });
+
+  test.each([
+    ["a process that runs", String(process.ppid)],
+    ["nobody knows whom", ""],
+  ])("held by %s, is waited for and then given up in one line", (_, holder) => {
+    const path = lockFile();
+    writeFileSync(path, holder);
+    expect(takeLock(path, 300)).toMatch(/^Another install holds [^\n]+ delete that file and try again\.$/);
+    expect(readFileSync(path, "utf8")).toBe(holder);
+  });
+
+  test("in a folder that is not there, is refused in one line", () => {
+    expect(takeLock(join(lockFile(), "x"), 0)).toMatch(/^Cannot install here: [^\n]+$/);
   });
 });

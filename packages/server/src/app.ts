@@ -5,6 +5,7 @@ import { catalogRoutes } from "./catalog/routes.ts";
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Sql } from "./database/connect.ts";
+import { watchDatabase } from "./database/watch-database.ts";
 import { createEventSignal } from "./events/event-signal.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { createGameLookup } from "./games/find-game.ts";
@@ -85,6 +86,7 @@ export async function createApp(base: AppDeps): Promise<App> {
     fulfillPurchase: createFulfillPurchase(base),
   };
 
+  const watch = watchDatabase(deps);
   const health = healthRoutes(deps);
   const features = [
     ...gameRoutes(deps),
@@ -109,6 +111,7 @@ export async function createApp(base: AppDeps): Promise<App> {
       trustProxy: config.trustProxy,
       rateLimits: config.rateLimits,
       gameExists: createGameLookup(sql),
+      isDatabaseUp: watch.isUp,
       onAnswer: base.onAnswer,
       callers: {
         operatorTokenHash: hashCredential(base.operatorToken),
@@ -127,7 +130,7 @@ export async function createApp(base: AppDeps): Promise<App> {
     async stop() {
       stop.abort();
       await Promise.all([http.close(), dispatcher?.stop()]);
-      await Promise.all([keyring.stop(), housekeeping]);
+      await Promise.all([keyring.stop(), housekeeping, watch.ended]);
     },
   };
 }

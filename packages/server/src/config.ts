@@ -170,9 +170,9 @@ function postgresUrl(value: string): string | Wrong {
     "must look like postgres://user:password@host:5432/database, with special characters percent-encoded";
   if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return wrong(form);
   try {
-    const { username, password } = new URL(value);
+    const { username, password, hostname } = new URL(value);
     decodeURIComponent(username + password);
-    return value;
+    return hostname === "" ? wrong(form) : value;
   } catch {
     return wrong(form);
   }

@@ -6,7 +6,7 @@ import { networkInterfaces } from "node:os";
 import { createApp } from "../app.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
-import { codeOf } from "../database/connect.ts";
+import { codeOf, isDatabaseOutage } from "../database/connect.ts";
 import { migrate, readMigrations } from "../database/migrate.ts";
 import { openDatabase } from "../database/open-database.ts";
 import { createIds } from "../ids.ts";
@@ -26,6 +26,11 @@ export async function serve(config: Config, io: Io): Promise<number> {
   // Asked before anything is started, so that the common mistake costs nothing.
   await checkPort(config);
   const stopSignal = waitForSignal();
+  // The database's client may lose a connection at a moment when nobody awaits it. That is no reason to end.
+  process.on("unhandledRejection", (error) => {
+    if (!isDatabaseOutage(error)) throw error;
+    log.warn({ err: error }, "A connection to the database was lost");
+  });
   const database = await openDatabase(config, (message) => log.warn(message));
   try {
     const secrets = await loadSecrets(config);

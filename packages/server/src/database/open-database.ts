@@ -1,10 +1,11 @@
 // The database of this configuration: the server at DATABASE_URL, or the embedded one.
 import { existsSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Config } from "../config.ts";
 import { StartupError } from "../startup-error.ts";
 import { codeOf, connect, isDatabaseOutage, type Sql } from "./connect.ts";
+import type { Dial } from "./embedded/dial-server.ts";
+import { findRunning } from "./embedded/find-running.ts";
 import { startEmbedded } from "./embedded/start-embedded.ts";
 
 export interface Database {
@@ -23,15 +24,12 @@ export async function openDatabase(
 ): Promise<Database> {
   if (config.databaseUrl !== null) return openUrl(config.databaseUrl, config.databasePoolSize);
   const embedded = await startEmbedded({ dataDir: config.dataDir, log });
-  const urlFile = urlFileOf(config.dataDir);
-  await writeFile(urlFile, `${embedded.url}\n`, { mode: 0o600 });
-  const sql = connect(embedded.url, { poolSize: config.databasePoolSize });
+  const sql = connect(embedded.url, { poolSize: config.databasePoolSize, dial: embedded.dial });
   return {
     sql,
     description: `embedded PostgreSQL in ${config.dataDir}${embedded.adopted ? " (taken over, still running)" : ""}`,
     async close() {
       await sql.end({ timeout: 5 });
-      await rm(urlFile, { force: true });
       await embedded.stop();
     },
   };
@@ -40,9 +38,9 @@ export async function openDatabase(
 /** Opens the database for a command: beside a running service, or started for it. Makes none where there is none. */
 export async function openBeside(config: DatabaseConfig, log: (message: string) => void): Promise<Database> {
   if (config.databaseUrl !== null) return openUrl(config.databaseUrl, 2);
-  const url = (await readFile(urlFileOf(config.dataDir), "utf8").catch(() => "")).trim();
-  if (url !== "") {
-    const beside = await openUrl(url, 2).catch(() => null);
+  const running = await findRunning(config.dataDir);
+  if (running !== undefined) {
+    const beside = await openUrl(running.url, 2, running.dial).catch(() => null);
     if (beside !== null) return beside;
   }
   if (!existsSync(join(config.dataDir, "postgres.password"))) {
@@ -53,12 +51,8 @@ export async function openBeside(config: DatabaseConfig, log: (message: string) 
   return openDatabase(config, log);
 }
 
-function urlFileOf(dataDir: string): string {
-  return join(dataDir, "database.url");
-}
-
-async function openUrl(url: string, poolSize: number): Promise<Database> {
-  const sql = connect(url, { poolSize });
+async function openUrl(url: string, poolSize: number, dial?: Dial): Promise<Database> {
+  const sql = connect(url, { poolSize, ...(dial && { dial }) });
   try {
     const [row] = await sql<
       [{ version: number }]

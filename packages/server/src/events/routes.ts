@@ -89,7 +89,7 @@ export function eventRoutes(deps: EventDeps): Route[] {
           throw invalidInput("Last-Event-ID: must be the id of an event.", "Last-Event-ID");
         const after = query.after ?? query.cursor ?? lastId.data;
         const position = await positionOf(sql, params.gameId, after);
-        const leave = streams.enter(nameCaller(caller));
+        const leave = streams.enter(`${nameCaller(caller)} ${params.gameId}`);
         const gone = new AbortController();
         reply.raw.on("close", () => gone.abort());
         reply.hijack();

@@ -9,6 +9,7 @@ import type { Clock } from "../clock.ts";
 import type { RateLimits } from "../config.ts";
 import type { Ids } from "../ids.ts";
 import { type Log, scrub } from "../log.ts";
+import { createAdmission } from "./admission.ts";
 import { type ApiError, invalidInput, notFound } from "./api-error.ts";
 import { authorizeCaller, type Caller, type CallerDeps, identifyCaller, nameCaller } from "./callers.ts";
 import { toApiError } from "./error-response.ts";
@@ -29,6 +30,7 @@ export interface HttpDeps {
   readonly rateLimits: RateLimits;
   readonly callers: CallerDeps;
   readonly gameExists: (gameId: string) => Promise<boolean>;
+  readonly isDatabaseUp: () => boolean;
   /** Sees every answer before it is sent; the tests hold answers against their schemas here. */
   readonly onAnswer?: ((route: Route, answer: unknown) => void) | undefined;
 }
@@ -37,6 +39,7 @@ declare module "fastify" {
   interface FastifyRequest {
     caller: Caller;
     startedAtMs: number;
+    isAdmitted: boolean;
   }
 }
 
@@ -84,7 +87,9 @@ export function createServer(deps: HttpDeps, routes: readonly Route[]): FastifyI
   const headers = securityHeaders(deps.baseUrl);
   const requestLimits = createRequestLimits(deps.rateLimits, deps.clock);
 
+  const admission = createAdmission(deps.isDatabaseUp);
   app.decorateRequest("startedAtMs", 0);
+  app.decorateRequest("isAdmitted", false);
   app.decorateRequest("caller");
   app.removeAllContentTypeParsers();
   // `__proto__` and the like are unknown fields, and unknown fields are ignored.
@@ -118,6 +123,7 @@ export function createServer(deps: HttpDeps, routes: readonly Route[]): FastifyI
     done(null, payload);
   });
   app.addHook("onResponse", async (request, reply) => {
+    if (request.isAdmitted) admission.leave();
     if (closing) setImmediate(() => app.server.closeIdleConnections());
     deps.log.info(
       {
@@ -159,6 +165,10 @@ export function createServer(deps: HttpDeps, routes: readonly Route[]): FastifyI
       // HEAD of a stream would be one more stream, open for ever and without a word.
       exposeHeadRoute: route.answer.mediaType !== "text/event-stream",
       onRequest: async (request, reply) => {
+        if (route.needsDatabase !== false) {
+          admission.enter();
+          request.isAdmitted = true;
+        }
         if (route.who.includes("anyone")) return;
         request.caller = await identifyCaller(deps.callers, request.headers.authorization);
         requestLimits.takeCredential(nameCaller(request.caller), reply);

@@ -20,6 +20,7 @@ export function docsRoutes(described: readonly Route[], baseUrl: string): Route[
       tag: "Docs",
       summary: "This API as an OpenAPI 3.1 document",
       who: ["anyone"],
+      needsDatabase: false,
       answer: { status: 200, schema: z.looseObject({ openapi: z.string() }) },
       handle: ({ reply }) => {
         reply.header("cache-control", "public, max-age=60").header("access-control-allow-origin", "*");
@@ -32,6 +33,7 @@ export function docsRoutes(described: readonly Route[], baseUrl: string): Route[
       tag: "Docs",
       summary: "This API as a page to read",
       who: ["anyone"],
+      needsDatabase: false,
       answer: { status: 200, schema: z.string(), mediaType: "text/html" },
       handle: ({ reply }) => {
         page ??= renderDocsPage(openApi());

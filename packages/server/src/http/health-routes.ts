@@ -16,6 +16,7 @@ export function healthRoutes({ sql, stopping }: { sql: Sql; stopping: AbortSigna
       summary: "Whether the process lives",
       who: ["anyone"],
       answer: { status: 200, schema: ok },
+      needsDatabase: false,
       handle: () => ({ status: "ok" as const }),
     }),
     route({
@@ -25,6 +26,7 @@ export function healthRoutes({ sql, stopping }: { sql: Sql; stopping: AbortSigna
       summary: "Whether the process can serve: it is not stopping, and its database answers",
       who: ["anyone"],
       answer: { status: 200, schema: ok },
+      needsDatabase: false,
       handle: async () => {
         if (stopping.aborted) throw new ApiError("unavailable", "The service is stopping.");
         let timer: NodeJS.Timeout | undefined;

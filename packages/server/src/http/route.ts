@@ -47,6 +47,8 @@ export interface RouteSpec<
   };
   /** Codes beyond those that follow from the rest of the value (credential, body, rate limit, outage). */
   readonly errors?: readonly ErrorCode[];
+  /** False for what is answered even while the database is away. */
+  readonly needsDatabase?: false;
   readonly handle: (
     input: RouteInput<z.output<Params>, z.output<Query>, z.output<Body>>,
   ) => Promise<z.input<Answer>> | z.input<Answer>;

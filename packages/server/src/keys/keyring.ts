@@ -5,7 +5,13 @@ import type { Sql } from "../database/connect.ts";
 import type { Log } from "../log.ts";
 import { StartupError } from "../startup-error.ts";
 import type { KeyDeps } from "./ensure-keys.ts";
-import { importPublicKey, openPrivateKey, type SigningKeyRow, type SigningKeyState } from "./signing-key.ts";
+import {
+  importPublicKey,
+  openPrivateKey,
+  type PublicJwk,
+  type SigningKeyRow,
+  type SigningKeyState,
+} from "./signing-key.ts";
 
 /** How often a process looks for a rotation or revocation done elsewhere. */
 export const keyRefreshMs = 2_000;
@@ -24,8 +30,8 @@ export interface Keyring {
   find(kid: string): Promise<KeyObject | undefined>;
   /** Whether this installation signs, or has ever signed, as this issuer. */
   isIssuer(url: unknown): boolean;
-  /** The body of the published key set. */
-  jwks(): string;
+  /** The published key set. */
+  jwks(): { readonly keys: PublicJwk[] };
   refresh(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -35,7 +41,7 @@ interface Snapshot {
   readonly active: SigningKey;
   readonly publicKeys: ReadonlyMap<string, KeyObject>;
   readonly issuers: ReadonlySet<unknown>;
-  readonly jwks: string;
+  readonly jwks: { readonly keys: PublicJwk[] };
 }
 
 export interface KeyringDeps extends KeyDeps {
@@ -125,6 +131,6 @@ async function loadSnapshot(deps: KeyringDeps, known: Snapshot | null): Promise<
     active,
     publicKeys,
     issuers: new Set(issuers.map((row) => row.url)),
-    jwks: JSON.stringify({ keys: rows.map((row) => row.publicJwk) }),
+    jwks: { keys: rows.map((row) => row.publicJwk) },
   };
 }

@@ -24,17 +24,15 @@ export function keyRoutes({ keyring, authUrl }: { keyring: Keyring; authUrl: str
       summary: "The keys that receipts verify against",
       description: "A key is in the set before it first signs, and stays for ever unless it is revoked.",
       who: ["anyone"],
+      needsDatabase: false,
       answer: { status: 200, schema: z.object({ keys: z.array(publicJwk) }) },
       handle: ({ reply }) => {
         reply.headers({
-          "content-type": "application/json; charset=utf-8",
           "cache-control": `public, max-age=${limits.jwksMaxAgeMs / 1000}`,
           "access-control-allow-origin": "*",
           "cross-origin-resource-policy": "cross-origin",
         });
-        // Public and read by machines: sent as the text that was made when the keys last changed.
-        reply.send(keyring.jwks());
-        return { keys: [] };
+        return keyring.jwks();
       },
     }),
   );

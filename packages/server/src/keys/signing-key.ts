@@ -1,6 +1,6 @@
 // A signing key: how one is made, and the states it goes through.
 import { createPublicKey, type KeyObject } from "node:crypto";
-import { type CryptoKey, exportJWK, exportPKCS8, generateKeyPair, importPKCS8, type JWK } from "jose";
+import { type CryptoKey, exportJWK, exportPKCS8, generateKeyPair, importPKCS8 } from "jose";
 import type { Ids } from "../ids.ts";
 import { seal, unseal } from "../seal.ts";
 
@@ -12,10 +12,20 @@ export const algorithm = "RS256";
  */
 export type SigningKeyState = "NEXT" | "ACTIVE" | "RETIRED" | "REVOKED";
 
+/** The public half as it is stored and published. */
+export interface PublicJwk {
+  readonly kty: string;
+  readonly n: string;
+  readonly e: string;
+  readonly kid: string;
+  readonly alg: string;
+  readonly use: string;
+}
+
 export interface SigningKeyRow {
   readonly kid: string;
   readonly state: SigningKeyState;
-  readonly publicJwk: JWK;
+  readonly publicJwk: PublicJwk;
   readonly privateSealed: Buffer | null;
   readonly createdAt: Date;
 }
@@ -23,7 +33,7 @@ export interface SigningKeyRow {
 export async function generateSigningKey(
   ids: Ids,
   masterKey: Buffer,
-): Promise<{ kid: string; publicJwk: JWK; privateSealed: Buffer }> {
+): Promise<{ kid: string; publicJwk: PublicJwk; privateSealed: Buffer }> {
   const kid = ids("key");
   const pair = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
   const { kty, n, e } = await exportJWK(pair.publicKey);
@@ -41,8 +51,6 @@ export async function openPrivateKey(
   return importPKCS8(unseal(masterKey, row.privateSealed, row.kid).toString(), algorithm);
 }
 
-export function importPublicKey({ kty, n, e }: JWK): KeyObject {
-  if (kty !== "RSA" || n === undefined || e === undefined)
-    throw new Error("A public key that is not an RSA key.");
+export function importPublicKey({ kty, n, e }: PublicJwk): KeyObject {
   return createPublicKey({ format: "jwk", key: { kty, n, e } });
 }

@@ -21,7 +21,7 @@ export async function findToken(
   if (!looksLikeAccessToken(token)) return null;
   const nowMs = deps.clock.nowMs();
   const [row] = await deps.sql<(FoundToken & { expiresAt: Date | null; lastUsedAt: Date | null })[]>`
-    SELECT id, game_id, scopes, expires_at, last_used_at FROM access_tokens WHERE token_hash = ${hashToken(token)}`;
+    SELECT id, game_id, to_json(scopes) AS scopes, expires_at, last_used_at FROM access_tokens WHERE token_hash = ${hashToken(token)}`;
   if (row === undefined || (row.expiresAt !== null && row.expiresAt.getTime() <= nowMs)) return null;
   if (row.lastUsedAt === null || nowMs - row.lastUsedAt.getTime() >= lastUseGrainMs) {
     const now = new Date(nowMs);

@@ -12,7 +12,7 @@ export interface TokenRow {
 }
 
 export function tokenColumns(sql: Queryable) {
-  return sql`id, label, scopes, created_at, expires_at, last_used_at`;
+  return sql`id, label, to_json(scopes) AS scopes, created_at, expires_at, last_used_at`;
 }
 
 export function showToken(row: TokenRow): AccessToken {

@@ -1,4 +1,5 @@
 // Requests that are not HTTP, or barely: each gets a clear answer, and the next client is served.
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { errorBody } from "@coinslot/contract";
@@ -136,14 +137,15 @@ describe("a client that leaves in the middle of its body", () => {
     ["with a reset", (socket: Socket) => socket.resetAndDestroy()],
     ["with an end", (socket: Socket) => socket.end()],
   ])("%s, is not an outage of the database: nothing above debug is logged", async (_how, leave) => {
-    const before = service.logLines.length;
+    const requestId = randomUUID();
     const raw = await openRaw(service);
     raw.write(
-      "POST /api/purchases/x/fulfill HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+      `POST /api/purchases/x/fulfill HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${requestId}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
     );
     await new Promise((resolve) => setTimeout(resolve, 50));
     leave(raw.socket);
-    const lines = () => service.logLines.slice(before).map((line) => JSON.parse(line));
+    const lines = () =>
+      service.logLines.map((line) => JSON.parse(line)).filter((line) => line.requestId === requestId);
     await expect.poll(lines).toHaveLength(1);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(lines()).toEqual([

@@ -94,7 +94,9 @@ describe("GET /healthz and /readyz", () => {
 
     await wire.mend();
     await expect.poll(async () => (await ask("/readyz")).status, { timeout: 10_000 }).toBe(200);
-    expect((await service.call("GET", "/api/games")).status).toBe(200);
+    await expect
+      .poll(async () => (await service.call("GET", "/api/games")).status, { timeout: 10_000 })
+      .toBe(200);
   });
 });
 

@@ -141,6 +141,7 @@ describe("behind a proxy", () => {
           findToken: async () => null,
           findPlayer: async () => null,
         },
+        isDatabaseUp: () => true,
         gameExists: async () => false,
       },
       [],

@@ -1,6 +1,16 @@
 // Who the server runs as: root by way of a namespace or of another account, and an ordinary user directly.
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { namespacesWork, runInNamespace } from "../../src/database/embedded/run-as.ts";
@@ -48,7 +58,15 @@ describe.skipIf(!isRoot)("as root, namespaces forbidden (skipped when not root)"
     const dataDir = join(reachableFolder(), ".coinslot");
     const server = await start(dataDir, { allowNamespaces: false, binDir: join(hidden, "native", "bin") });
     expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]);
-    expect(statSync(join(dataDir, "postgres", "programs")).uid).toBe(0);
+    const programs = join(dataDir, "postgres-programs");
+    expect(statSync(programs).uid).toBe(0);
+    await server.stop();
+
+    // The account could put a link there if the folder around it were its own.
+    renameSync(programs, `${programs}-aside`);
+    symlinkSync(temporaryFolder(), programs);
+    const again = start(dataDir, { allowNamespaces: false, binDir: join(hidden, "native", "bin") });
+    await expect(again).rejects.toThrow(/^Root cannot keep the PostgreSQL programs in [^\n]+$/);
   });
 
   test("in a reachable folder: the database stays in it, closed to all but the account", async () => {
@@ -58,6 +76,33 @@ describe.skipIf(!isRoot)("as root, namespaces forbidden (skipped when not root)"
     expect(statSync(dataDir)).toMatchObject({ uid: 0, gid: account?.gid });
     expect(statSync(dataDir).mode & 0o777).toBe(0o710);
     expect(statSync(join(dataDir, "postgres"))).toMatchObject({ uid: account?.uid });
+  });
+
+  test("links that the account put into its folder are not followed", async () => {
+    const dataDir = join(reachableFolder(), ".coinslot");
+    await (await start(dataDir, { allowNamespaces: false })).stop();
+    const secret = join(temporaryFolder(), "secret");
+    writeFileSync(secret, "of root\n", { mode: 0o600 });
+    const data = join(dataDir, "postgres", "data");
+    symlinkSync(secret, join(data, "postmaster.pid"));
+    await expect(start(dataDir, { allowNamespaces: false })).rejects.toThrow("a symbolic link is in the way");
+    rmSync(join(data, "postmaster.pid"));
+    renameSync(data, `${data}-aside`);
+    symlinkSync(`${data}-aside`, data);
+    await expect(start(dataDir, { allowNamespaces: false })).rejects.toThrow("is not a folder of its own");
+    expect(readFileSync(secret, "utf8")).toBe("of root\n");
+    expect(statSync(secret)).toMatchObject({ uid: 0 });
+  });
+
+  test("a data folder that everybody can enter is closed, and the account still gets through", async () => {
+    const dataDir = join(reachableFolder(), ".coinslot");
+    mkdirSync(dataDir, { mode: 0o755 });
+    await (await start(dataDir, { allowNamespaces: false })).stop();
+    chmodSync(dataDir, 0o755);
+    chownSync(dataDir, 0, 0);
+    const again = await start(dataDir, { allowNamespaces: false });
+    expect(await query(again.url, "select 1 as one")).toEqual([{ one: 1 }]);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o710);
   });
 
   test("a database made with namespaces is handed over to the account", async () => {
@@ -116,7 +161,9 @@ describe.skipIf(isRoot && !nobodyCan)(
       mkdirSync(dataDir, { mode: 0o755 });
       const { failed } = await startService([dataDir], NOBODY).report;
       expect(failed?.name).toBe("StartupError");
-      expect(failed?.message).toMatch(/^The data folder .*of-root cannot be used: permission denied/);
+      expect(failed?.message).toMatch(
+        /^The data folder .*of-root cannot be used: it belongs to another user/,
+      );
     });
   },
 );

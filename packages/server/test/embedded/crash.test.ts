@@ -4,17 +4,20 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import {
   afterTest,
   folderWithDatabase,
   leftOvers,
   query,
+  removeModel,
   start,
   startService,
   temporaryFolder,
   writtenIds,
 } from "./helpers.ts";
+
+afterAll(removeModel);
 
 const UNDER_LOAD_MS = 700;
 

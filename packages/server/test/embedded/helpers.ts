@@ -1,12 +1,12 @@
 // What the tests of the embedded server share: temporary folders, services to kill, and cleaning up after both.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readlinkSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
-import { afterAll, afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import {
   type EmbeddedOptions,
   type EmbeddedPostgres,
@@ -19,14 +19,21 @@ const SERVICE = fileURLToPath(new URL("service.ts", import.meta.url));
 const REPOSITORY = fileURLToPath(new URL("../../../../", import.meta.url));
 
 const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+
+/** The latest first. Not by afterEach: this module is loaded once for several test files, and that counts for one. */
+export function afterTest(cleanup: () => unknown): void {
+  if (cleanups.length === 0) {
+    onTestFinished(async () => {
+      for (let next = cleanups.pop(); next; next = cleanups.pop()) await next();
+    });
+  }
+  cleanups.push(cleanup);
+}
 
 /** A folder that only its owner can enter, gone after the test together with what runs on it. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "coinslot-embedded-"));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  afterTest(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -47,12 +54,12 @@ function model(): Promise<string> {
   })();
   return modelFolder;
 }
-afterAll(async () => {
-  if (modelFolder) rmSync(await modelFolder, { recursive: true, force: true });
-});
 
-export function afterTest(cleanup: () => unknown): void {
-  cleanups.push(cleanup);
+/** For afterAll of every test file that uses folderWithDatabase. */
+export async function removeModel(): Promise<void> {
+  const made = modelFolder;
+  modelFolder = undefined;
+  if (made) rmSync(await made, { recursive: true, force: true });
 }
 
 export async function start(
@@ -60,7 +67,7 @@ export async function start(
   options: Partial<EmbeddedOptions> = {},
 ): Promise<EmbeddedPostgres> {
   const server = await startEmbedded({ dataDir, log: () => {}, ...options });
-  cleanups.push(() => server.stop());
+  afterTest(() => server.stop());
   return server;
 }
 
@@ -108,7 +115,7 @@ export function startService(
   });
   report.catch(() => {});
   // A service that still runs stops its server; a killed one's is stopped by its data folder.
-  cleanups.push(async () => {
+  afterTest(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
     await ended;
     const started = await report.then(
@@ -156,6 +163,14 @@ export async function query(url: string, text: string): Promise<Record<string, u
   } finally {
     await sql.end({ timeout: 1 });
   }
+}
+
+/** The address for the launcher's superuser. */
+export function superuserUrl(url: string, dataDir: string): string {
+  const address = new URL(url);
+  address.username = "coinslot";
+  address.password = readFileSync(join(dataDir, "postgres.password"), "utf8").trim();
+  return address.href;
 }
 
 export async function writtenIds(url: string): Promise<Set<unknown>> {

@@ -2,9 +2,18 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { lockDataDir } from "../../src/database/embedded/lock-data-dir.ts";
-import { afterTest, folderWithDatabase, start, startService, temporaryFolder } from "./helpers.ts";
+import {
+  afterTest,
+  folderWithDatabase,
+  removeModel,
+  start,
+  startService,
+  temporaryFolder,
+} from "./helpers.ts";
+
+afterAll(removeModel);
 
 test("of two services that start at once, one runs and the other says in one line who does", async () => {
   const dataDir = temporaryFolder();

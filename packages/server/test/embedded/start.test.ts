@@ -11,9 +11,20 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { StartupError } from "../../src/startup-error.ts";
-import { afterTest, folderWithDatabase, leftOvers, query, start, temporaryFolder } from "./helpers.ts";
+import {
+  afterTest,
+  folderWithDatabase,
+  leftOvers,
+  query,
+  removeModel,
+  start,
+  superuserUrl,
+  temporaryFolder,
+} from "./helpers.ts";
+
+afterAll(removeModel);
 
 const DEBIAN_15 = "/usr/lib/postgresql/15/bin";
 
@@ -34,11 +45,12 @@ describe("a first start", () => {
     const server = await start(dataDir);
     expect(server.adopted).toBe(false);
     const [settings] = await query(
-      server.url,
+      superuserUrl(server.url, dataDir),
       `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
         current_setting('full_page_writes') as pages, current_setting('data_checksums') as checksums,
         current_setting('server_encoding') as encoding, current_setting('listen_addresses') as addresses,
         current_setting('unix_socket_directories') as sockets,
+        current_setting('authentication_timeout') as login,
         (select array_agg(distinct auth_method) from pg_hba_file_rules) as methods`,
     );
     expect(settings).toEqual({
@@ -49,11 +61,14 @@ describe("a first start", () => {
       encoding: "UTF8",
       addresses: "127.0.0.1",
       sockets: "",
+      login: "5s",
       methods: ["scram-sha-256"],
     });
     const wrong = server.url.replace(/:[^:@]+@/, ":wrong@");
     await expect(query(wrong, "select 1")).rejects.toMatchObject({ code: "28P01" });
-    expect(statSync(join(dataDir, "postgres.password")).mode & 0o777).toBe(0o600);
+    for (const name of ["postgres.password", "postgres-app.password"]) {
+      expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
+    }
     expect(statSync(dataDir).mode & 0o077).toBe(0);
   });
 
@@ -119,7 +134,7 @@ test("stop leaves no process and no lock behind, and may be called again", async
   await server.stop();
   expect(await busy).toBe("cut off");
   expect(leftOvers(dataDir)).toEqual([]);
-  expect(readdirSync(dataDir).sort()).toEqual(["postgres", "postgres.password"]);
+  expect(readdirSync(dataDir).sort()).toEqual(["postgres", "postgres-app.password", "postgres.password"]);
 });
 
 describe("refused with one line", () => {
@@ -166,7 +181,7 @@ test("a server on a copy of the folder is not taken for the folder's own", async
   const original = await folderWithDatabase();
   const copy = temporaryFolder();
   const server = await start(original);
-  await query(server.url, "checkpoint");
+  await query(superuserUrl(server.url, original), "checkpoint");
   cpSync(join(original, "postgres"), join(copy, "postgres"), { recursive: true });
   cpSync(join(original, "postgres.password"), join(copy, "postgres.password"));
   const second = await start(copy);

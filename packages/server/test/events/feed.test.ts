@@ -1,7 +1,7 @@
 // The events feed: complete, in order, and safe to follow while purchases commit from several processes.
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createEventSignal } from "../../src/events/event-signal.ts";
 import { StalledReader, streamEvents } from "../../src/events/stream-events.ts";
 import { buy, createContent, createGame, createToken } from "../support/seed.ts";
@@ -246,6 +246,7 @@ describe("stream", () => {
     const { gameId, contentIdentifier } = await buy(service);
     await buy(service, { gameId, contentIdentifier });
     const out = new ServerResponse(new IncomingMessage(new Socket()));
+    const write = vi.spyOn(out, "write");
     // Each look at the clock is a second later than the one before.
     let nowMs = 0;
     const clock = {
@@ -266,5 +267,6 @@ describe("stream", () => {
       { gameId, position: "0", env: undefined, recheck, signal: new AbortController().signal },
     );
     await expect(streaming).rejects.toThrow("revoked");
+    expect(write.mock.calls.map(([text]) => String(text).slice(0, 3))).toEqual([": c", "id:"]);
   });
 });

@@ -42,6 +42,16 @@ describe("POST purchases", () => {
     });
   });
 
+  test("201 for a user whose name has every character that SQL arrays give a meaning to", async () => {
+    const userId = 'a"b\\c{d}e,f NULL';
+    const { body } = await post({ userId, contentIdentifier: gems, env: "PLAYTEST" });
+    const { body: read } = await service.call(
+      "GET",
+      `/api/games/${gameId}/purchases/${body.purchase.purchaseId}`,
+    );
+    expect(read.purchase.userId).toBe(userId);
+  });
+
   test.each([
     ["no user", { contentIdentifier: "x", env: "PRODUCTION" }, "userId"],
     ["an empty user", { userId: "", contentIdentifier: "x", env: "PRODUCTION" }, "userId"],

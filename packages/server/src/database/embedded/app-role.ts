@@ -9,7 +9,9 @@ const RIGHTS = "login createdb nosuperuser nocreaterole noreplication nobypassrl
 /** Cheap when all is there: one query. */
 export async function ensureAppRole(access: ServerAccess, appPassword: string): Promise<void> {
   await asSuperuser(access, async (sql) => {
-    const [found] = await sql<[{ stored: string | null; role: boolean; rights: boolean; owner: string | null }]>`
+    const [found] = await sql<
+      [{ stored: string | null; role: boolean; rights: boolean; owner: string | null }]
+    >`
       select r.rolpassword as stored, r.rolname is not null as role,
         coalesce(r.rolcanlogin and r.rolcreatedb
           and not (r.rolsuper or r.rolcreaterole or r.rolreplication or r.rolbypassrls), false) as rights,

@@ -1,6 +1,6 @@
 // Decides where the files of the server live and under whom it runs.
 import { createHash } from "node:crypto";
-import { chmod, chown, mkdir, realpath } from "node:fs/promises";
+import { chmod, mkdir, open, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StartupError } from "../../startup-error.ts";
 import { readIfThere, statIfThere, writeDurably } from "./files.ts";
@@ -21,6 +21,12 @@ export async function chooseHome(dataDir: string, allowNamespaces: boolean): Pro
   return (await existingHome(dataDir, usual)) ?? (await newHome(dataDir, usual, allowNamespaces));
 }
 
+/** Where the files of an existing database are, or would be. */
+export async function homeFolder(dataDir: string): Promise<string> {
+  const elsewhere = process.getuid?.() === 0 ? (await readIfThere(pointerFile(dataDir)))?.trim() : undefined;
+  return elsewhere || join(dataDir, "postgres");
+}
+
 /** Files that belong to somebody else than root were written by a server that ran as that user: keep to it. */
 async function existingHome(dataDir: string, usual: string): Promise<Home | undefined> {
   const elsewhere = (await readIfThere(pointerFile(dataDir)))?.trim();
@@ -32,6 +38,7 @@ async function existingHome(dataDir: string, usual: string): Promise<Home | unde
     );
   }
   if (!found || found.uid === 0) return undefined;
+  if (!elsewhere) await letGroupPass(dataDir, found.gid);
   return { folder, runAs: runAsAccount({ name: `user ${found.uid}`, uid: found.uid, gid: found.gid }) };
 }
 
@@ -58,9 +65,21 @@ async function newHome(dataDir: string, usual: string, allowNamespaces: boolean)
 async function opened(dataDir: string, runAs: RunAs, gid: number): Promise<boolean> {
   if (await canEnter(runAs, dataDir)) return true;
   if (!(await canEnter(runAs, dirname(dataDir)))) return false;
-  await chown(dataDir, 0, gid);
-  await chmod(dataDir, 0o710);
+  await letGroupPass(dataDir, gid);
   return canEnter(runAs, dataDir);
+}
+
+/** A folder of somebody else stays as it is. */
+async function letGroupPass(dataDir: string, gid: number): Promise<void> {
+  const folder = await open(dataDir, "r");
+  try {
+    const found = await folder.stat();
+    if (found.uid !== 0 || (found.gid === gid && (found.mode & 0o777) === 0o710)) return;
+    await folder.chown(0, gid);
+    await folder.chmod(0o710);
+  } finally {
+    await folder.close();
+  }
 }
 
 async function homeElsewhere(dataDir: string): Promise<string> {

@@ -1,10 +1,17 @@
 // Dials the server of a data folder, and nobody else who may hold its port.
-import { connect, Socket } from "node:net";
+import { connect, type Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { isPostmasterOf, readPostmasterFile } from "./postmaster-file.ts";
 import { processStart } from "./running-process.ts";
 
 /** Gives a connected socket for the PostgreSQL client; one that fails at once when the server is not there. */
-export type Dial = () => Promise<Socket>;
+export type Dial = () => Promise<Duplex>;
+
+export interface Listening {
+  readonly port: number;
+  /** Another one for every start of the server. */
+  readonly identity: string;
+}
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -12,28 +19,33 @@ const CONNECT_TIMEOUT_MS = 5_000;
  * Whoever binds the port of a dead server could ask the client for its password. So the server must be seen running
  * before the connection is made and the same one after it: then nobody else can have listened on its port meanwhile.
  */
-export function dialServer(data: string): Dial {
+export function dialServer(
+  data: string,
+  look: () => Promise<Listening | undefined> = () => listeningServer(data),
+): Dial {
   return async () => {
     try {
-      return await dialChecked(data);
+      return await dialChecked(data, look);
     } catch (error) {
       return failing(error instanceof Error ? error : new Error(String(error)));
     }
   };
 }
 
-async function dialChecked(data: string): Promise<Socket> {
-  const before = await listeningServer(data);
+async function dialChecked(data: string, look: () => Promise<Listening | undefined>): Promise<Socket> {
+  const before = await look();
   if (before === undefined) throw notThere(data);
   const socket = await connected(before.port);
-  const after = await listeningServer(data);
-  if (after?.port === before.port && after.identity === before.identity) return socket;
+  const after = await look();
+  const same = after?.port === before.port && after.identity === before.identity;
+  // One that has closed by now would tell the client nothing any more.
+  if (same && !socket.destroyed) return socket;
   socket.destroy();
   throw notThere(data);
 }
 
 /** "ready" is written once the server listens; the port alone is written before. */
-async function listeningServer(data: string) {
+async function listeningServer(data: string): Promise<Listening | undefined> {
   const file = await readPostmasterFile(data);
   if (!file?.ready || !(await isPostmasterOf(file.pid, data))) return undefined;
   return { port: file.port, identity: `${file.pid} ${await processStart(file.pid)}` };
@@ -59,9 +71,18 @@ function connected(port: number): Promise<Socket> {
 }
 
 /** The client loses a place in its pool when this function throws, and none when the socket fails. */
-function failing(error: Error): Socket {
-  const socket = new Socket();
-  setImmediate(() => socket.destroy(error));
+function failing(error: Error): Duplex {
+  const socket = new Duplex({
+    read: () => undefined,
+    // Not before the client has sent its greeting: one left unsent would go out on its next connection, in front of that
+    // one's own.
+    write: (_chunk, _encoding, done) => {
+      socket.destroy(error);
+      done();
+    },
+  });
+  // A client that is being closed sends none.
+  setTimeout(() => socket.destroy(error), 100).unref();
   return socket;
 }
 

@@ -1,7 +1,7 @@
 // Reads postmaster.pid, in which a server says that it runs on a data folder.
 import { readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { createFile, errorCode, readPlainIfThere } from "./files.ts";
+import { createFile, errorCode, readPlainIfThere, statIfThere } from "./files.ts";
 import { runCommand } from "./run-command.ts";
 import { processStart } from "./running-process.ts";
 
@@ -34,7 +34,7 @@ export async function isPostmasterOf(pid: number, data: string): Promise<boolean
     const { output } = await runCommand({ file: "ps", args: ["-o", "uid=,command=", "-p", String(pid)] });
     const [uid = ""] = output.trim().split(/\s+/);
     // Some systems write the highest user ids as negative numbers.
-    return output.includes("postgres") && Number(uid) >>> 0 === (await stat(data)).uid >>> 0;
+    return output.includes("postgres") && Number(uid) >>> 0 === ((await statIfThere(data))?.uid ?? -1) >>> 0;
   }
   return (await worksIn(pid, data)) ?? (await wasStartedOn(pid, data));
 }
@@ -57,16 +57,18 @@ export async function worksIn(pid: number, data: string): Promise<boolean | unde
 async function wasStartedOn(pid: number, data: string): Promise<boolean> {
   const args = (await readProc(pid, "cmdline"))?.split("\0") ?? [];
   if (!args.includes(data)) return false;
-  const [owner, folder] = await Promise.all([stat(`/proc/${pid}`), stat(data)]);
-  return owner.uid === folder.uid;
+  const [owner, folder] = await Promise.all([statIfThere(`/proc/${pid}`), statIfThere(data)]);
+  return owner !== undefined && owner.uid === folder?.uid;
 }
 
 async function readProc(pid: number, name: "comm" | "cmdline"): Promise<string | undefined> {
   try {
     return await readFile(`/proc/${pid}/${name}`, "utf8");
-  } catch {
-    // It has just ended.
-    return undefined;
+  } catch (error) {
+    // It has just ended. Anything else (no more file handles, say) does not tell whether it runs.
+    const code = errorCode(error);
+    if (code === "ENOENT" || code === "ESRCH" || code === "EACCES") return undefined;
+    throw error;
   }
 }
 

@@ -1,26 +1,35 @@
 // Starts the PostgreSQL that comes with Coinslot on a data folder, or takes over the one that already runs there.
-import { mkdir, realpath } from "node:fs/promises";
+import { lstat, mkdir, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StartupError } from "../../startup-error.ts";
 import { adoptServer, type RunningServer } from "./adopt-server.ts";
+import { ensureAppRole } from "./app-role.ts";
 import { databaseExists } from "./check-version.ts";
 import { chooseHome, type Home } from "./choose-home.ts";
-import { provenVersion, serverUrl } from "./connection.ts";
+import { appUrl, provenVersion } from "./connection.ts";
 import { createDatabase } from "./create-database.ts";
+import { type Dial, dialServer } from "./dial-server.ts";
 import { explainFailure } from "./explain-failure.ts";
+import { errorCode } from "./files.ts";
 import { type Binaries, findBinaries } from "./find-binaries.ts";
 import { launchServer } from "./launch-server.ts";
 import { type DataDirLock, lockDataDir } from "./lock-data-dir.ts";
 import { ownHome } from "./own-home.ts";
-import { readPassword } from "./password.ts";
+import { ensureAppPassword, readPassword } from "./password.ts";
+import { keepPrivate } from "./private-files.ts";
 import { reachableBinaries } from "./reachable-binaries.ts";
 import { keepLogShort, trimLog } from "./server-log.ts";
 import { stopServer } from "./stop-server.ts";
 import { superviseServer } from "./supervise-server.ts";
 
 export interface EmbeddedPostgres {
-  /** For any PostgreSQL client; holds the password. */
+  /**
+   * For any PostgreSQL client; holds the password of a role without special rights. Changes when the server died and
+   * its port was taken before it was started again.
+   */
   readonly url: string;
+  /** Connects to the server and to nobody else, at whatever port it is now. */
+  readonly dial: Dial;
   /** True when the server was already running, left behind by a Coinslot that was killed. */
   readonly adopted: boolean;
   /** Changes when the server died and was started again. */
@@ -53,6 +62,7 @@ async function startLocked(options: EmbeddedOptions, locks: DataDirLock[]): Prom
   const { log } = options;
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   const dataDir = await realpath(options.dataDir);
+  await keepPrivate(dataDir);
   locks.push(await lockDataDir(dataDir));
   const binaries = await findBinaries(options.binDir);
   const home = await chooseHome(dataDir, options.allowNamespaces ?? true);
@@ -60,15 +70,23 @@ async function startLocked(options: EmbeddedOptions, locks: DataDirLock[]): Prom
   if (dirname(home.folder) !== dataDir) locks.push(await lockDataDir(home.folder));
 
   const data = join(home.folder, "data");
+  if (home.runAs.account) await refuseLink(data);
   const exists = await databaseExists(data, binaries);
   const password = await readPassword(dataDir, exists);
+  const appPassword = await ensureAppPassword(dataDir);
   const adopt = () => adoptServer({ data, password, version: binaries.version, log });
   const running = exists ? await adopt() : undefined;
   const server = running ?? (await startNew(home, binaries, password, exists, log));
+  try {
+    await ensureAppRole({ data, password }, appPassword);
+  } catch (error) {
+    await stopServer(server.pid, data, log);
+    throw unusable(data, error);
+  }
   const supervisor = superviseServer(server, {
     data,
     log,
-    // Its own port is free again, so the new server answers at the same address.
+    // At the same port, unless that was taken meanwhile.
     restart: async () => (await adopt()) ?? (await startNew(home, binaries, password, true, log)),
   });
 
@@ -81,10 +99,13 @@ async function startLocked(options: EmbeddedOptions, locks: DataDirLock[]): Prom
     await release(locks);
   };
   return {
-    url: serverUrl(server.port, password),
+    get url() {
+      return appUrl(supervisor.current().port, appPassword);
+    },
+    dial: dialServer(data),
     adopted: running !== undefined,
     get pid() {
-      return supervisor.pid();
+      return supervisor.current().pid;
     },
     stop: () => {
       stopping ??= stop();
@@ -107,14 +128,29 @@ async function startNew(
   const server = await launchServer(home, binaries);
   const data = join(home.folder, "data");
   try {
-    const version = await provenVersion(serverUrl(server.port, password), data);
+    const version = await provenVersion({ data, password });
     if (version === undefined) throw new Error("another server answers at its port");
     return server;
   } catch (error) {
     await stopServer(server.pid, data, log);
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StartupError(`PostgreSQL started on ${data} but cannot be used: ${reason}.`, { cause: error });
+    throw unusable(data, error);
   }
+}
+
+function unusable(data: string, error: unknown): StartupError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StartupError(`PostgreSQL started on ${data} but cannot be used: ${reason}.`, { cause: error });
+}
+
+/** The account owns the folder around it, and could lead root to write elsewhere. */
+async function refuseLink(data: string): Promise<void> {
+  try {
+    if ((await lstat(data)).isDirectory()) return;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return;
+    throw error;
+  }
+  throw new StartupError(`${data} is not a folder of its own: put the database itself there.`);
 }
 
 async function release(locks: readonly DataDirLock[]): Promise<void> {

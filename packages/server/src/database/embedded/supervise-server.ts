@@ -5,6 +5,7 @@ import { isPostmasterOf } from "./postmaster-file.ts";
 
 const LOOK_EVERY_MS = 250;
 const RETRY_AFTER_MS = 1_000;
+const RETRY_MAX_MS = 30_000;
 
 export interface SuperviseOptions {
   readonly data: string;
@@ -23,16 +24,21 @@ export function superviseServer(first: RunningServer, options: SuperviseOptions)
   const ended = new AbortController();
   let server = first;
 
+  /** Tries until it runs again or looking has ended; says each reason once. */
   const restart = async (): Promise<void> => {
     options.log(`PostgreSQL (process ${server.pid}) has died. Starting it again.`);
-    try {
-      server = await options.restart();
-      options.log(`PostgreSQL runs again (process ${server.pid}, port ${server.port}).`);
-    } catch (error) {
-      options.log(
-        `PostgreSQL did not start again: ${error instanceof Error ? error.message : String(error)}`,
-      );
-      await pause(RETRY_AFTER_MS);
+    let said = "";
+    for (let waitMs = RETRY_AFTER_MS; !ended.signal.aborted; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
+      try {
+        server = await options.restart();
+        options.log(`PostgreSQL runs again (process ${server.pid}, port ${server.port}).`);
+        return;
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (reason !== said) options.log(`PostgreSQL did not start again: ${reason}`);
+        said = reason;
+        await pause(waitMs);
+      }
     }
   };
   // Unreferenced: looking after the server keeps no process alive.
@@ -42,7 +48,12 @@ export function superviseServer(first: RunningServer, options: SuperviseOptions)
     for (;;) {
       await pause(LOOK_EVERY_MS);
       if (ended.signal.aborted) return;
-      if (!(await isPostmasterOf(server.pid, options.data))) await restart();
+      // Only a clear no counts: when we cannot look (no more file handles, say), the server is left alone.
+      const isGone = await isPostmasterOf(server.pid, options.data).then(
+        (runs) => !runs,
+        () => false,
+      );
+      if (isGone) await restart();
     }
   };
   const looking = look();
