@@ -136,7 +136,7 @@ test("one line when it already runs, when the port is taken, and when the config
   await new Promise((resolve) => elsewhere.close(resolve));
   expect(await oneLine({ PORT: String(port) })).toMatch(/already running on .* \(process \d+\)/);
   expect(await oneLine({ PORT: "x", DATABASE_URL: "mysql://x" })).toMatch(
-    /PORT must be .*; DATABASE_URL must start with/,
+    /PORT must be .*; DATABASE_URL must look like/,
   );
   expect(await oneLine({ PORT: String(port), DATABASE_URL: "postgres://x" })).toMatch(
     /COINSLOT_MASTER_KEY must be set .*COINSLOT_OPERATOR_TOKEN must be set/,
