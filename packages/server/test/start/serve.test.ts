@@ -151,8 +151,9 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     await openShop();
     const pid = await postmasterPid();
     const body = { userId: "ann", contentIdentifier: "gems", env: "PLAYTEST" };
-    const inFlight = Array.from({ length: 20 }, () => place.call("POST", "/api/games/g/purchases", body));
-    await new Promise((resolve) => setTimeout(resolve, 15));
+    // Each takes some milliseconds of signing: when the first is answered, others are under way.
+    const inFlight = Array.from({ length: 100 }, () => place.call("POST", "/api/games/g/purchases", body));
+    await Promise.race(inFlight);
     // To the whole group, as a terminal does it.
     process.kill(-(coinslot.child.pid ?? 0), signal);
     const answers = await Promise.allSettled(inFlight);
@@ -161,7 +162,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
       if (answer.status === "fulfilled") expect(answer.value.status).toBe(201);
       else expect(String(answer.reason?.cause?.code)).toMatch(/ECONNREFUSED|UND_ERR_SOCKET|ECONNRESET/);
     }
-    expect(answers.some((answer) => answer.status === "fulfilled")).toBe(true);
+    expect(answers.filter((answer) => answer.status === "fulfilled").length).toBeGreaterThan(1);
     expect(await coinslot.exited).toBe(0);
     expect(coinslot.output()).toContain("Stopped.");
     expect(await isAlive(pid)).toBe(false);
