@@ -23,7 +23,23 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-export function createLog(level: LogLevel, destination?: DestinationStream): Log {
-  const options = { level, base: null, serializers: { err: describeError } };
-  return destination ? pino(options, destination) : pino(options);
+/** Lines are written together, within this time: a write for each was a twentieth of what a fulfil costs. */
+const flushEveryMs = 500;
+
+export function createLog(level: LogLevel, destination: DestinationStream = standardOutput()): Log {
+  return pino({ level, base: null, serializers: { err: describeError } }, destination);
+}
+
+function standardOutput(): DestinationStream {
+  const out = pino.destination({ fd: 1, sync: false, minLength: 8 * 1024 });
+  const flush = setInterval(() => out.flush(), flushEveryMs);
+  flush.unref();
+  process.on("exit", () => {
+    try {
+      out.flushSync();
+    } catch {
+      // Nothing was ever written, or the reader is gone.
+    }
+  });
+  return out;
 }

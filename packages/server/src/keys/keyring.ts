@@ -1,10 +1,12 @@
 // The keys as one process knows them: which one signs, and which ones verify. Follows the database within seconds.
 import type { KeyObject } from "node:crypto";
+import { receiptTyp, userTokenTyp } from "@coinslot/contract";
 import type { CryptoKey } from "jose";
 import type { Sql } from "../database/connect.ts";
 import type { Log } from "../log.ts";
 import { StartupError } from "../startup-error.ts";
 import type { KeyDeps } from "./ensure-keys.ts";
+import { encodeHead } from "./sign-token.ts";
 import {
   importPublicKey,
   openPrivateKey,
@@ -28,6 +30,8 @@ export interface Keyring {
   active(): SigningKey;
   /** The public key of a kid, or undefined when no published key has it. */
   find(kid: string): Promise<KeyObject | undefined>;
+  /** The public key of a token whose encoded header is the one that its key and type are given when signing. */
+  findByHead(typ: string, head: string): KeyObject | undefined;
   /** Whether this installation signs, or has ever signed, as this issuer. */
   isIssuer(url: unknown): boolean;
   /** The published key set. */
@@ -40,6 +44,7 @@ interface Snapshot {
   readonly fingerprint: string;
   readonly active: SigningKey;
   readonly publicKeys: ReadonlyMap<string, KeyObject>;
+  readonly publicKeysByHead: ReadonlyMap<string, KeyObject>;
   readonly issuers: ReadonlySet<unknown>;
   readonly jwks: { readonly keys: PublicJwk[] };
 }
@@ -88,6 +93,7 @@ export async function openKeyring(deps: KeyringDeps): Promise<Keyring> {
       await refresh();
       return snapshot.publicKeys.get(kid);
     },
+    findByHead: (typ, head) => snapshot.publicKeysByHead.get(`${typ} ${head}`),
     isIssuer: (url) => snapshot.issuers.has(url),
     jwks: () => snapshot.jwks,
     refresh,
@@ -130,6 +136,11 @@ async function loadSnapshot(deps: KeyringDeps, known: Snapshot | null): Promise<
     fingerprint,
     active,
     publicKeys,
+    publicKeysByHead: new Map(
+      [...publicKeys].flatMap(([kid, key]) =>
+        [receiptTyp, userTokenTyp].map((typ) => [`${typ} ${encodeHead(typ, kid)}`, key] as const),
+      ),
+    ),
     issuers: new Set(issuers.map((row) => row.url)),
     jwks: { keys: rows.map((row) => row.publicJwk) },
   };

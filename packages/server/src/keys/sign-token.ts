@@ -7,6 +7,15 @@ const encoder = new TextEncoder();
 
 export function signToken(key: SigningKey, typ: string, claims: object): Promise<string> {
   return new CompactSign(encoder.encode(JSON.stringify(claims)))
-    .setProtectedHeader({ alg: algorithm, typ, kid: key.kid })
+    .setProtectedHeader(headerOf(typ, key.kid))
     .sign(key.privateKey);
+}
+
+function headerOf(typ: string, kid: string) {
+  return { alg: algorithm, typ, kid };
+}
+
+/** The first part of every token of this type that the key signs. */
+export function encodeHead(typ: string, kid: string): string {
+  return Buffer.from(JSON.stringify(headerOf(typ, kid))).toString("base64url");
 }

@@ -33,7 +33,7 @@ export function signUserToken(
 
 /** Null when the token is not good or has expired. */
 export async function verifyUserToken(
-  deps: { clock: Clock; keyring: Pick<Keyring, "find" | "isIssuer"> },
+  deps: { clock: Clock; keyring: Pick<Keyring, "find" | "findByHead" | "isIssuer"> },
   token: string,
 ): Promise<Player | null> {
   try {

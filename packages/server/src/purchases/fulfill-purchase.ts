@@ -19,7 +19,7 @@ export type FulfillPurchase = (gameId: string, input: FulfillInput) => Promise<F
 export function createFulfillPurchase({ sql, clock }: { sql: Sql; clock: Clock }): FulfillPurchase {
   const fulfill = groupCalls<FulfillInput, FulfillOutcome>({
     run: (gameId, items) => fulfillPurchases(sql, gameId, items, new Date(clock.nowMs())),
-    groupMaxCount: 32,
+    groupMaxCount: 24,
     runningMaxCount: 4,
     waitingMaxCount: 10_000,
   });

@@ -4,7 +4,7 @@ import type { Keyring } from "../keys/keyring.ts";
 import { TokenError, verifyToken } from "../keys/verify-token.ts";
 
 export async function verifyReceipt(
-  keyring: Pick<Keyring, "find" | "isIssuer">,
+  keyring: Pick<Keyring, "find" | "findByHead" | "isIssuer">,
   receiptJwt: string,
 ): Promise<ReceiptClaims> {
   const parsed = receiptClaims.safeParse(await verifyToken(keyring, receiptJwt, receiptTyp));
