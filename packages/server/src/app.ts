@@ -87,7 +87,7 @@ export async function createApp(base: AppDeps): Promise<App> {
   };
 
   const watch = watchDatabase(deps);
-  const health = healthRoutes(deps);
+  const health = healthRoutes({ ...deps, isDatabaseUp: watch.isUp });
   const features = [
     ...gameRoutes(deps),
     ...leaderboardRoutes(deps),

@@ -7,7 +7,13 @@ import { type Route, route } from "./route.ts";
 const readyTimeoutMs = 2_000;
 const ok = z.object({ status: z.literal("ok").describe("Always `ok`: anything else is an error.") });
 
-export function healthRoutes({ sql, stopping }: { sql: Sql; stopping: AbortSignal }): Route[] {
+export interface HealthDeps {
+  readonly sql: Sql;
+  readonly stopping: AbortSignal;
+  readonly isDatabaseUp: () => boolean;
+}
+
+export function healthRoutes({ sql, stopping, isDatabaseUp }: HealthDeps): Route[] {
   return [
     route({
       method: "GET",
@@ -29,6 +35,8 @@ export function healthRoutes({ sql, stopping }: { sql: Sql; stopping: AbortSigna
       needsDatabase: false,
       handle: async () => {
         if (stopping.aborted) throw new ApiError("unavailable", "The service is stopping.");
+        // What is not let in is not ready, even if this very question were answered.
+        if (!isDatabaseUp()) throw new ApiError("unavailable", "The database does not answer.");
         let timer: NodeJS.Timeout | undefined;
         const late = new Promise<never>((_, reject) => {
           timer = setTimeout(
