@@ -7,15 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../../../..", import.meta.url));
-const main = join(root, "packages/server/src/main.ts");
-const serveCommand = [
-  process.execPath,
-  "--conditions=coinslot-source",
-  "--import",
-  import.meta.resolve("tsx"),
-  main,
-  "serve",
-];
+const serveCommand = [process.execPath, join(root, "packages/server/bin/coinslot.mjs"), "serve"];
 
 export interface Coinslot {
   readonly child: ChildProcess;
