@@ -24,6 +24,7 @@ export interface CallerDeps {
   readonly findPlayer: (userJwt: string) => Promise<{ gameId: string; userId: string; env: Env } | null>;
 }
 
+/** What is stored of a token, and compared. A plain hash is enough: tokens that we make have 256 random bits. */
 export function hashCredential(credential: string): Buffer {
   return createHash("sha256").update(credential).digest();
 }

@@ -41,7 +41,7 @@ const introduction = [
     `${limits.bodyMaxBytes / 1024} KiB. Unknown fields in a body are ignored; types are exact, so \`"1"\` is not a number. ` +
     "Times are ISO 8601 in UTC. Answers may gain fields.",
   "Lists come a page at a time: `limit` items (1 to " +
-    `${limits.pageMaxCount}), and \`nextCursor\` to ask for the next page with. It is null on the last one.`,
+    `${limits.pageMaxCount}), and \`nextCursor\` to send back as \`cursor\` for the next page. It is null on the last one.`,
   "Every error has the same body: `error`, a sentence for a person; `code`, to branch on; and `field`, where one field " +
     "is at fault. A refused request changes nothing.",
   "A `POST` that creates takes an `Idempotency-Key` header: sent again with the same key and body within a day, it " +
@@ -55,8 +55,8 @@ const scopeMeanings: Readonly<Record<Scope, string>> = {
   "scores:write": "submit scores",
   "catalog:write": "read and change the catalog",
   "purchases:read": "read purchases and the events feed",
-  "webhooks:read": "read webhook settings",
-  "webhooks:write": "read and change webhook settings",
+  "webhooks:read": "read webhook settings and deliveries",
+  "webhooks:write": "read both, change the settings and resend deliveries",
 };
 
 const securitySchemes: Readonly<Record<string, SecurityScheme>> = {

@@ -11,7 +11,7 @@ export async function refundPurchase(
   purchaseId: string,
   reason: string | null,
 ): Promise<Purchase> {
-  // The second round is for a signing key that was revoked between signing and writing.
+  // The second round is for when nothing was written: another refund came first, or the signing key was just revoked.
   for (let round = 0; round < 2; round++) {
     const purchase = await readPurchase(deps, gameId, purchaseId);
     if (purchase.state === "REFUNDED") return showPurchase(purchase);

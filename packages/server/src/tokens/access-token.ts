@@ -1,5 +1,4 @@
 // The form of an access token: `cst_`, 32 random bytes and a checksum, all in base62.
-import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -35,9 +34,4 @@ const form = new RegExp(`^cst_[0-9A-Za-z]{${secretChars + checksumChars}}$`);
 /** Whether the text can be an access token at all: a typing mistake or junk is told without asking the database. */
 export function looksLikeAccessToken(text: string): boolean {
   return form.test(text) && checksum(text.slice(0, -checksumChars)) === text.slice(-checksumChars);
-}
-
-/** What is stored. A plain hash is enough: the token has 256 random bits. */
-export function hashToken(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
 }

@@ -2,9 +2,10 @@
 import { type AccessToken, limits, type Scope } from "@coinslot/contract";
 import type { Tx } from "../database/connect.ts";
 import { conflict, invalidInput } from "../http/api-error.ts";
+import { hashCredential } from "../http/callers.ts";
 import { createOnce, type IdempotencyDeps, type IdempotencyKey } from "../http/idempotency.ts";
 import type { Ids } from "../ids.ts";
-import { hashToken, makeToken } from "./access-token.ts";
+import { makeToken } from "./access-token.ts";
 import { showToken, type TokenRow, tokenColumns } from "./token-row.ts";
 
 export interface TokenDeps extends IdempotencyDeps {
@@ -37,7 +38,7 @@ export async function createToken(
     const accessToken = makeToken("cst_", deps.randomBytes);
     const [row] = await tx<TokenRow[]>`
       INSERT INTO access_tokens (id, game_id, token_hash, label, scopes, created_at, expires_at)
-      SELECT ${deps.ids("tok")}, ${gameId}, ${hashToken(accessToken)}, ${input.label},
+      SELECT ${deps.ids("tok")}, ${gameId}, ${hashCredential(accessToken)}, ${input.label},
         ${input.scopes as Scope[]}::text[], ${new Date(nowMs)}, ${expiresAt}
       WHERE (SELECT count(*) FROM access_tokens WHERE game_id = ${gameId}) < ${limits.tokensPerGameMaxCount}
       RETURNING ${tokenColumns(tx)}`;

@@ -2,8 +2,9 @@
 import type { Scope } from "@coinslot/contract";
 import type { Clock } from "../clock.ts";
 import type { Sql } from "../database/connect.ts";
+import { hashCredential } from "../http/callers.ts";
 import type { Log } from "../log.ts";
-import { hashToken, looksLikeAccessToken } from "./access-token.ts";
+import { looksLikeAccessToken } from "./access-token.ts";
 
 /** The last use is written once a minute at most: it costs a write, and nobody needs it finer. */
 const lastUseGrainMs = 60_000;
@@ -21,7 +22,7 @@ export async function findToken(
   if (!looksLikeAccessToken(token)) return null;
   const nowMs = deps.clock.nowMs();
   const [row] = await deps.sql<(FoundToken & { expiresAt: Date | null; lastUsedAt: Date | null })[]>`
-    SELECT id, game_id, to_json(scopes) AS scopes, expires_at, last_used_at FROM access_tokens WHERE token_hash = ${hashToken(token)}`;
+    SELECT id, game_id, to_json(scopes) AS scopes, expires_at, last_used_at FROM access_tokens WHERE token_hash = ${hashCredential(token)}`;
   if (row === undefined || (row.expiresAt !== null && row.expiresAt.getTime() <= nowMs)) return null;
   if (row.lastUsedAt === null || nowMs - row.lastUsedAt.getTime() >= lastUseGrainMs) {
     const now = new Date(nowMs);

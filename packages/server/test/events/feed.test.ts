@@ -5,14 +5,13 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createEventSignal } from "../../src/events/event-signal.ts";
 import { StalledReader, streamEvents } from "../../src/events/stream-events.ts";
 import { buy, createContent, createGame, createToken } from "../support/seed.ts";
-import { startTestService, type TestService } from "../support/test-service.ts";
+import { startBeside, startTestService, type TestService } from "../support/test-service.ts";
 
 let service: TestService;
 let second: TestService;
 beforeAll(async () => {
   service = await startTestService();
-  const { database, masterKey, operatorToken } = service;
-  second = await startTestService({ database, masterKey, operatorToken });
+  second = await startBeside(service);
 });
 afterAll(async () => {
   await second.stop();

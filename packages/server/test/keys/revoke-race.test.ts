@@ -4,15 +4,14 @@ import { systemClock } from "../../src/clock.ts";
 import { rotateKeys } from "../../src/keys/rotate-keys.ts";
 import { claimsOf, fulfill, kidOf } from "../receipts/forgery-kit.ts";
 import { buy, createContent, createGame } from "../support/seed.ts";
-import { startTestService, type TestService } from "../support/test-service.ts";
+import { startBeside, startTestService, type TestService } from "../support/test-service.ts";
 import { keyDeps, resign, revoke } from "./revocation.ts";
 
 let service: TestService;
 let second: TestService;
 beforeAll(async () => {
   service = await startTestService();
-  const { database, masterKey, operatorToken } = service;
-  second = await startTestService({ database, masterKey, operatorToken });
+  second = await startBeside(service);
 });
 afterAll(async () => {
   await second.stop();

@@ -4,15 +4,14 @@ import jwt from "jsonwebtoken";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { claimsOf, fulfill, kidOf, refusal } from "../receipts/forgery-kit.ts";
 import { type Bought, buy, createContent, createGame, createPlayerToken } from "../support/seed.ts";
-import { startTestService, type TestService } from "../support/test-service.ts";
+import { startBeside, startTestService, type TestService } from "../support/test-service.ts";
 import { resign, revoke } from "./revocation.ts";
 
 let service: TestService;
 let second: TestService;
 beforeAll(async () => {
   service = await startTestService();
-  const { database, masterKey, operatorToken } = service;
-  second = await startTestService({ database, masterKey, operatorToken });
+  second = await startBeside(service);
 });
 afterAll(async () => {
   await second.stop();

@@ -8,14 +8,13 @@ import { listKeys } from "../../src/keys/list-keys.ts";
 import { type RotateOutcome, rotateKeys } from "../../src/keys/rotate-keys.ts";
 import { fulfill, kidOf } from "../receipts/forgery-kit.ts";
 import { buy } from "../support/seed.ts";
-import { startTestService, type TestService } from "../support/test-service.ts";
+import { startBeside, startTestService, type TestService } from "../support/test-service.ts";
 
 let service: TestService;
 let second: TestService;
 beforeAll(async () => {
   service = await startTestService();
-  const { database, masterKey, operatorToken } = service;
-  second = await startTestService({ database, masterKey, operatorToken });
+  second = await startBeside(service);
 });
 afterAll(async () => {
   await second.stop();

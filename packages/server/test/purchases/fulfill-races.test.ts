@@ -2,15 +2,14 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bought, buy, createContent, createGame, createPlayerToken } from "../support/seed.ts";
-import { startTestService, type TestService } from "../support/test-service.ts";
+import { startBeside, startTestService, type TestService } from "../support/test-service.ts";
 
 /** Two processes' worth of service on one database: groups of one cannot hide races of the other. */
 let service: TestService;
 let second: TestService;
 beforeAll(async () => {
   service = await startTestService();
-  const { database, masterKey, operatorToken } = service;
-  second = await startTestService({ database, masterKey, operatorToken });
+  second = await startBeside(service);
 });
 afterAll(async () => {
   await second.stop();

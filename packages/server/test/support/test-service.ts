@@ -131,3 +131,9 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     },
   };
 }
+
+/** Another process's worth of service on the same database. Stop it before the first. */
+export function startBeside(first: TestService): Promise<TestService> {
+  const { database, masterKey, operatorToken } = first;
+  return startTestService({ database, masterKey, operatorToken });
+}

@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hashToken, looksLikeAccessToken, makeToken } from "../../src/tokens/access-token.ts";
+import { hashCredential } from "../../src/http/callers.ts";
+import { looksLikeAccessToken, makeToken } from "../../src/tokens/access-token.ts";
 
 const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -56,6 +57,6 @@ describe("access token", () => {
 
   test("what is stored is the SHA-256 of the whole token", () => {
     const token = makeToken("cst_", (size) => new Uint8Array(size).fill(7));
-    expect(hashToken(token)).toEqual(createHash("sha256").update(token).digest());
+    expect(hashCredential(token)).toEqual(createHash("sha256").update(token).digest());
   });
 });
